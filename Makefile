@@ -6,10 +6,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 BOARD ?= nucleo
 DEMO := build/demo
-# More for pytest, such as --start-within SECONDS (tests/conftest.py).
+# More for pytest, such as --durations 20.
 PYTEST_OPTIONS ?=
-# A thread for each of two processes: more would wait for one another.
-PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
+# A thread for each of two processes: more would wait for one another.  The one that is done first
+# takes tests of the other; the tests of a file, which share what they build, mostly stay together.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist worksteal
 # Tests of public networks and data run where their folder is named (docs/data.md).
 NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.

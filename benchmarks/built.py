@@ -7,7 +7,7 @@ from pathlib import Path
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.commands.compile_placement import ram_constants
+from edgec.commands.compile_facts import ram_constants
 from edgec.lower import Program
 from edgec.report.model import PlacementReport
 from edgec.target.board import Board

@@ -15,9 +15,9 @@ from built import firmware_of
 from profile_networks import OPTIONS
 
 from edgec.base.dtypes import DType
-from edgec.commands.compile_placement import placement_report, share_of
+from edgec.commands.compile_facts import placement_report, share_of
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.kernels.select import KernelChoice, kernel_candidates
 from edgec.lower.placed import lowered
 from edgec.profile.pricing import Pricer

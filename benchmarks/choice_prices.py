@@ -13,6 +13,7 @@ negative.  The layers are judged with the flash of the board.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +24,11 @@ from choice_layers import Layer, graph_of, measure
 from choice_shapes import held_out, training
 
 from edgec.kernels.choice.estimate import Estimator
-from edgec.kernels.choice.prices import PRICES_FILE, core_prices
+from edgec.kernels.choice.prices import PRICES_FILE, CorePrices, price_tables
+from edgec.kernels.common.parts import UNMEASURED, Run
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import kernel_candidates
 from edgec.target.board import load_board
-from edgec.target.cores import Core
 from edgec.target.target import Target
 
 BOARDS = {
@@ -38,14 +39,10 @@ BOARDS = {
     "m33": "nucleo_u575zi_q",
 }
 """A board of each core."""
-_SERVED = {
-    "m0plus": (Core.CORTEX_M0, Core.CORTEX_M0PLUS),
-    "m3": (Core.CORTEX_M3,),
-    "m4": (Core.CORTEX_M4,),
-    "m7": (Core.CORTEX_M7,),
-    "m33": (Core.CORTEX_M33,),
-}
-"""Cores that take the prices of the one that was measured."""
+_HEAD = (
+    "# Written by benchmarks/choice_prices.py and pool_prices.py: cycles of a run of each part of\n"
+    "# a kernel.\n"
+)
 CLOSE = 0.03
 """The largest gap that is no fault, as in kernel_choice.py."""
 _SWEEPS = 20_000
@@ -114,12 +111,13 @@ def _ways(layer: Layer, taken: Taken, target: Target) -> list[Way]:
     graph, estimator = graph_of([layer]), Estimator.of(target)
     ways = []
     for each in kernel_candidates(graph, graph.nodes[0], target):
-        parts = each.family.parts(each.spec)
+        parts = each.family.parts(each.spec, Run(estimator.form))
+        counts = {} if parts is None or UNMEASURED in parts.counts else parts.counts
         if _name(each.spec) in taken:
             ways.append(
                 Way(
                     each.spec.family,
-                    {} if parts is None else {part: n for part, n in parts.counts.items() if n},
+                    {part: n for part, n in counts.items() if n},
                     *taken[_name(each.spec)],
                     estimator.cycles(each.family, each.spec) or 0.0,
                 )
@@ -154,30 +152,30 @@ def _fitted(ways: Sequence[Way]) -> dict[str, float]:
     return {name: round(float(n), 2) for name, n in zip(names, prices / scale, strict=True)}
 
 
-def _table(core: str, board: str, families: Mapping[str, Mapping[str, float]]) -> str:
+def _table(prices: CorePrices, families: Mapping[str, Mapping[str, float]]) -> str:
     """The prices of a core as TOML."""
-    names = ", ".join(f'"{served.price_key}"' for served in _SERVED[core])
-    lines = ["[[prices]]", f"cores = [{names}]", f'measured_on = "{board}"']
-    for family, prices in families.items():
+    names = ", ".join(f'"{name}"' for name in prices.cores)
+    lines = ["[[prices]]", f"cores = [{names}]", f'measured_on = "{prices.measured_on}"']
+    if prices.products is not None:
+        lines.append("[prices.products]")
+        lines += [f"{name} = {rate}" for name, rate in dataclasses.asdict(prices.products).items()]
+    for family in sorted(families):
         lines.append(f"[prices.families.{family}]")
-        lines += [f'"{part}" = {price}' for part, price in prices.items()]
+        lines += [f'"{part}" = {price}' for part, price in sorted(families[family].items())]
     return "\n".join(lines) + "\n"
 
 
 def write(changed: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
-    """Write the file of prices, with those of other cores as they were."""
+    """Write the file of prices, with all other tables as they were.
+
+    Args:
+        changed: tables of prices by the key of a core, then by name.
+    """
     tables = []
-    for core, board in BOARDS.items():
-        families = changed.get(core) or _stored(core)
-        if families is not None:
-            tables.append(_table(core, board, families))
-    head = "# Written by benchmarks/choice_prices.py: cycles of a run of each part of a kernel.\n"
-    PRICES_FILE.write_text(head + "".join(f"\n{table}" for table in tables), "utf-8")
-
-
-def _stored(core: str) -> Mapping[str, Mapping[str, float]] | None:
-    found = core_prices().get(_SERVED[core][0].price_key)
-    return None if found is None else found.families
+    for prices in price_tables():
+        more = next((changed[core] for core in prices.cores if core in changed), {})
+        tables.append(_table(prices, {**prices.families, **more}))
+    PRICES_FILE.write_text(_HEAD + "".join(f"\n{table}" for table in tables), "utf-8")
 
 
 def judged(found: Mapping[str, Mapping[str, Sequence[Way]]]) -> str:
@@ -216,7 +214,9 @@ def main() -> None:
     if args.what == "fit":
         write(
             {
-                core: fit([way for ways in each.values() for way in ways])
+                load_board(BOARDS[core]).core.price_key: fit(
+                    [way for ways in each.values() for way in ways]
+                )
                 for core, each in found.items()
             }
         )

@@ -17,11 +17,11 @@ from transformer_precision import narrow, softmax
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import round_half_up
-from edgec.floatrun.tabled import unary_function
+from edgec.floatrun.codes import unary_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.attention import normalised
-from edgec.ir.qops.exponentials import exponentials
+from edgec.ir.qops.softmax_rules import exponentials
 from edgec.quant.common.numbers import RealNorm, head_numbers, norm_numbers
 from edgec.quant.common.params import activation_params, range_of
 

@@ -4,7 +4,7 @@
 
 Builds MLPerf's ResNet-8 (dense layers) and DS-CNN (depthwise ones among them) with int8 and with
 int16 codes, profiles them, and prints cycles a multiply-accumulate by kind of layer: the table of
-`edgec/kernels/mixed/price.py`.
+`products` of a core in `edgec/kernels/choice/prices.toml`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from profile_networks import ALL, DEFAULT, OPTIONS, model_of
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError, MemoryPlanError
-from edgec.commands.compile_placement import placement_report, share_of
+from edgec.commands.compile_facts import placement_report, share_of
 from edgec.ir.graph import Graph
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels

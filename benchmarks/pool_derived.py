@@ -1,8 +1,8 @@
 """Prices of instructions that the cycle model of a core states: nothing is measured or fitted.
 
-A few instructions as they stand in the kernels' inner loops (`edgec/pool_gather.h`,
-`pool_products.h`, `pool_rows.h`) are assembled and priced, once and many times; the difference is
-what one more of them costs.
+A few instructions as they stand in the kernels' inner loops (`edgec/weight_pool/gather.h`,
+`weight_pool/products.h`, `weight_pool/rows.h`) are assembled and priced, once and many times; the
+difference is what one more of them costs.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from edgec.kernels.common.form import KernelForm
+from edgec.kernels.common.layer_end import KernelForm
 from edgec.target.board import Board
 from edgec.target.target import Target
 from edgec.timing.core import core_model

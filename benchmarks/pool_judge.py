@@ -10,16 +10,20 @@ from pathlib import Path
 import numpy as np
 from pool_layers import Layer, Measured
 
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.registry import family_of
 from edgec.kernels.weightpool.decision import PoolFamily
-from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.target.board import Board
+from edgec.target.target import Target
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs" / "weight-pools.md"
 
 
 def estimate_ideal(found: Measured, board: Board) -> float:
     """Estimated cycles with memory that never waits."""
-    return Estimator.of(board).ideal_cycles(found.spec, found.layer.bits)
+    estimator = Estimator.of(Target.of(board))
+    cycles = estimator.ideal_cycles(family_of(found.spec), found.spec, found.layer.bits)
+    return float("nan") if cycles is None else cycles
 
 
 def kind_of(found: Measured) -> str:

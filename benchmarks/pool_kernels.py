@@ -24,9 +24,9 @@ from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.base.errors import LoweringError
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES
 from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import load_board

@@ -17,7 +17,7 @@ from built import firmware_of
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool_graph import with_plain_weights
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec

@@ -1,6 +1,6 @@
 """Prices of the operations of kernels with a weight pool: fitted on some layers, judged on others.
 
-    python benchmarks/pool_prices.py fit                # all cores: writes pool_prices.toml
+    python benchmarks/pool_prices.py fit                # all cores: writes the tables of prices
     python benchmarks/pool_prices.py judge --docs       # errors on other layers, into the docs
     python benchmarks/pool_prices.py networks           # errors on networks/*.pool.onnx
     python benchmarks/pool_prices.py fit m4 --keep build/prices    # keeps what it measures
@@ -20,18 +20,27 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+from choice_prices import write as write_tables
 from pool_derived import derived
 from pool_judge import table_of, write_docs
 from pool_judge_networks import networks_table
 from pool_layers import BOARDS, Layer, Measured, measure
+from pool_operations import (
+    FITTED,
+    PRICES_FILE,
+    Operations,
+    operations_of,
+    part_prices,
+    stored_prices,
+)
 from pool_shapes import held_out, spec_of, training
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
-from edgec.kernels.common.form import KernelForm
-from edgec.kernels.weightpool.plan.estimate import events_of
-from edgec.kernels.weightpool.plan.operations import Operations, operations_of
-from edgec.kernels.weightpool.plan.prices import PRICES_FILE, FittedPrices, core_prices
+from edgec.kernels.common.layer_end import KernelForm
+from edgec.kernels.common.parts import Run
+from edgec.kernels.registry import family_of
+from edgec.kernels.weightpool.events import TABLE, Event
 from edgec.target.board import Board, load_board
 from edgec.target.cores import Core
 from edgec.target.target import Target
@@ -76,8 +85,9 @@ def operations(found: Sequence[Measured], board: Board) -> Array:
     taken = {event: dataclasses.astuple(each) for event, each in operations_of(form).items()}
     rows = np.zeros((len(found), len(dataclasses.fields(Operations))))
     for at, layer in enumerate(found):
-        for event, number in events_of(layer.spec, layer.layer.bits, form).items():
-            rows[at] += number * np.array(taken[event], float)
+        parts = family_of(layer.spec).parts(layer.spec, Run(form, layer.layer.bits))
+        for part, number in parts.counts.items() if parts else ():
+            rows[at] += number * np.array(taken[Event(part)], float)
     return rows
 
 
@@ -85,10 +95,12 @@ def fit(found: Sequence[Measured], board: Board) -> Operations:
     """Prices with the least squares of relative errors; those that are derived are given."""
     names = [field.name for field in dataclasses.fields(Operations)]
     given = derived(board)
+    # Layers with expanded weights have the prices of their own families (`choice_prices.py`).
+    found = [each for each in found if each.layer.config is not None]
     prices = np.array([given.get(name, 1.0) for name in names])
     rows = operations(found, board) / np.array([each.cycles for each in found])[:, None]
     squares, target = rows.T @ rows, rows.sum(0)
-    free = [names.index(field.name) for field in dataclasses.fields(FittedPrices)]
+    free = [names.index(name) for name in FITTED]
     if not all(squares[at, at] > 0 for at in free):
         raise InternalError("an operation occurs in no layer of the training set")
     for _ in range(_SWEEPS):  # coordinate descent: least squares without negative prices
@@ -98,25 +110,20 @@ def fit(found: Sequence[Measured], board: Board) -> Operations:
     return Operations(*(round(float(price), 2) for price in prices))
 
 
-def _table(core: str, board: str, prices: Operations) -> str:
-    """The prices of a core as TOML."""
-    given = dataclasses.asdict(prices)
-    fitted = [field.name for field in dataclasses.fields(FittedPrices)]
-    names = ", ".join(f'"{served.price_key}"' for served in _SERVED[core])
-    lines = ["[[prices]]", f"cores = [{names}]", f'measured_on = "{board}"', "[prices.derived]"]
-    lines += [f"{key} = {value}" for key, value in given.items() if key not in fitted]
-    lines += ["[prices.fitted]", *(f"{key} = {given[key]}" for key in fitted)]
-    return "\n".join(lines) + "\n"
-
-
 def write(changed: dict[str, Operations]) -> None:
-    """Write the file of prices, with those of other cores as they were."""
-    tables = []
-    for core, board in BOARDS.items():
-        prices = changed.get(core) or core_prices()[_SERVED[core][0].price_key].operations
-        tables.append(_table(core, board, prices))
-    head = "# Written by benchmarks/pool_prices.py; `operations.py` says what is counted.\n"
-    PRICES_FILE.write_text(head + "".join(f"\n{table}" for table in tables), "utf-8")
+    """Write what operations take, and what the parts of kernels take by that."""
+    prices = stored_prices() | changed
+    lines = ["# Written by benchmarks/pool_prices.py: cycles of an operation on each core."]
+    for core, each in prices.items():
+        lines += ["", f"[{core}]"]
+        lines += [f"{name} = {price}" for name, price in dataclasses.asdict(each).items()]
+    PRICES_FILE.write_text("\n".join(lines) + "\n", "utf-8")
+    write_tables(
+        {
+            _SERVED[core][0].price_key: {TABLE: part_prices(core, each)}
+            for core, each in changed.items()
+        }
+    )
 
 
 def main() -> None:

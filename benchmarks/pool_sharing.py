@@ -22,7 +22,7 @@ from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions, n
 from edgec.weightpool import compress_graph, with_best_order
 from edgec.workflow.accuracy import LabelledData, float_share
 from edgec.workflow.integer import real_model
-from edgec.workflow.pool_curve import point_name
+from edgec.workflow.pool_search import point_name
 
 WIDE = WeightPoolOptions(range_bits=8)
 """Ranges stay as they are: activations are not rounded."""

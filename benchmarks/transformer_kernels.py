@@ -23,7 +23,7 @@ from built import firmware_of
 from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
 from edgec.lower import lower

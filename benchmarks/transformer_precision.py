@@ -26,12 +26,12 @@ from paper_arithmetic import (
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array
-from edgec.floatrun.tabled import unary_function
+from edgec.floatrun.codes import unary_function
 from edgec.ir import ops, qops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops import computed
-from edgec.ir.qops.exponentials import exponentials
 from edgec.ir.qops.operands import Operand
+from edgec.ir.qops.softmax_rules import exponentials
 from edgec.quant import sqnr_db
 from edgec.quant.common.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
 from edgec.quant.common.params import activation_params, range_of

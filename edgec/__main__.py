@@ -20,7 +20,7 @@ def main() -> None:
     from edgec.cli.app import run_app  # noqa: PLC0415  (takes a while)
 
     code = run_app()
-    # What was asked for is done; the interpreter still has to take itself down.
+    # The command is done; the interpreter still has to shut down.
     _answer_by(signal.SIG_IGN)
     sys.exit(code)
 

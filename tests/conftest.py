@@ -3,8 +3,9 @@
 import importlib.util
 import math
 import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ import hypothesis
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
 from few_cases import mark_others_slow
-from turns import begin_elsewhere
+from shared_builds import SharedBuilds
+
+from edgec.toolchain import process
+from edgec.toolchain.doctor import diagnose
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = (
@@ -28,17 +32,16 @@ NEEDS_TORCH = (
     "unit/test_network_training.py",
 )
 """Modules with the marker `torch` that cannot even be read without PyTorch."""
-collect_ignore = [] if HAS_TORCH else list(NEEDS_TORCH)
 
 # Every run tries the same examples; `--hypothesis-profile explore` tries others each time.
 hypothesis.settings.register_profile("steady", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
 hypothesis.settings.load_profile("steady")
 
-DAY_S = 86_400
 LAST_START = pytest.StashKey[float]()
 """Seconds since the epoch after which no test starts (--start-within)."""
-GOLDEN = Path(__file__).resolve().parent / "golden"
+TESTS = Path(__file__).resolve().parent
+GOLDEN = TESTS / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,22 +89,31 @@ def pytest_configure_node(node: Any) -> None:
 def pytest_report_header() -> list[str]:
     """Say what is left out."""
     folder = data_folder()
+    absent = [each for each in diagnose() if each.name.endswith("-gcc") and not each.ok]
     return [
+        *(f"tests left out: {each.name} is {each.found}; {each.install}" for each in absent),
         f"public networks and data: {folder or 'none (docs/data.md)'}",
         *([] if HAS_TORCH else ["PyTorch: not installed; left out: " + " ".join(NEEDS_TORCH)]),
     ]
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not read modules that load PyTorch where it is missing or no test of them is to run."""
+    named = any(collection_path == TESTS / name for name in NEEDS_TORCH)
+    return True if named and not (HAS_TORCH and _wants_torch(config)) else None
+
+
+def _wants_torch(config: pytest.Config) -> bool:
+    return "not torch" not in config.option.markexpr
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs files or packages that are not here; begin elsewhere if time is short.
+    """Skip what needs files or packages that are not here.
 
     Comes first: pytest chooses by markers (-m) in the same hook.
     """
     mark_others_slow(items)
-    end = config.stash[LAST_START]
-    if items and math.isfinite(end):
-        begin_elsewhere(items, int(end // DAY_S))
     no_data = pytest.mark.skip(reason="no data folder: --data-dir (docs/data.md)")
     no_torch = pytest.mark.skip(reason="PyTorch is not installed (pip install '.[train]')")
     has_data = data_folder() is not None
@@ -117,6 +129,41 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip a test whose turn comes too late."""
     if time.time() > item.config.stash[LAST_START]:
         pytest.skip("no time left: --start-within")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedBuilds]:
+    """Compilers and PlatformIO as `shared_builds` runs them, for all processes of the session."""
+    own = tmp_path_factory.getbasetemp()
+    session = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with pytest.MonkeyPatch.context() as patch:
+        builds = SharedBuilds(session / "objects")
+        patch.setattr(process, "run", builds.run)
+        yield builds
+
+
+@pytest.fixture(autouse=True)
+def use_platformio(
+    request: pytest.FixtureRequest, _builds: SharedBuilds
+) -> Iterator[Callable[[bool], None]]:
+    """Build with PlatformIO in tests marked so; the test may call this to change that."""
+
+    def use(platformio: bool) -> None:
+        _builds.platformio = platformio
+
+    use(request.node.get_closest_marker("platformio") is not None)
+    yield use
+    use(False)
+
+
+@pytest.fixture
+def terminal_signals() -> Iterator[None]:
+    """Signals as a shell in a terminal leaves them: a run in the background ignores two of them."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in usual.items()}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture

@@ -1,8 +1,8 @@
 /* edgec's arithmetic: the functions of firmware/runtime in the loops of the kernels. */
-#include "edgec/attention.h"
-#include "edgec/norm.h"
-#include "edgec/requant16.h"
-#include "edgec/values.h"
+#include "edgec/arithmetic/rescale16.h"
+#include "edgec/attention/attention.h"
+#include "edgec/attention/values_dsp.h"
+#include "edgec/norm/norm.h"
 
 #include "forms.h"
 
@@ -67,8 +67,8 @@ void ours_values(const int32_t *weights, const int8_t *values, const int32_t *he
         const edgec_attention_scale_t scale = edgec_attention_scale(sums[t], &numbers);
         int8_t *const out = y + t * VALUE_WIDTH;
         for (int32_t e = 0; e < VALUE_WIDTH; e += 2) {
-            out[e] = edgec_attention_output(scratch[4 * e + 2 * t], scale);
-            out[e + 1] = edgec_attention_output(scratch[4 * e + 2 * t + 1], scale);
+            out[e] = edgec_attention_code(scratch[4 * e + 2 * t], scale);
+            out[e + 1] = edgec_attention_code(scratch[4 * e + 2 * t + 1], scale);
         }
     }
 }
@@ -102,7 +102,7 @@ void ours_values(const int32_t *weights, const int8_t *values, const int32_t *he
         int32_t products[EDGEC_VALUE_COLUMNS];
         edgec_weighted_values(from, values + e, keys, VALUE_WIDTH, EDGEC_VALUE_COLUMNS, products);
         for (int32_t c = 0; c < EDGEC_VALUE_COLUMNS; c++) {
-            y[e + c] = edgec_attention_output(products[c], scale);
+            y[e + c] = edgec_attention_code(products[c], scale);
         }
     }
 }

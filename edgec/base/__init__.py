@@ -1,4 +1,4 @@
-"""What every package may use: errors, element types, rounding, options, and the files of a user.
+"""Foundations of every package: errors, element types, rounding, options, and the files of a user.
 
 Imports nothing of edgec.
 """

@@ -1,4 +1,4 @@
-"""What a model file says of itself, beside its operators: labels, normalization, who made it."""
+"""Metadata of a model file: labels of classes, normalization of pixels, title, author, licence."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AttachedFile:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the metadata of a model say.
+    """Metadata of a model file, for people and for `labels.h`.
 
     Attributes:
         title, version, text, author, licence: for people; "" where the file does not say.

@@ -2,6 +2,10 @@
 
 An error is data first (fields) and text second: what went wrong, where (node, file, key) and one
 hint.  Code raises the most specific class; `edgec.cli` prints the text and exits with `exit_code`.
+
+Options that would have no effect are errors, too.  Whoever knows the facts writes a table: a row
+for each option and each condition under which alone it has an effect.  `refuse_without_effect` is
+the one place that turns a row into an error.
 """
 
 from __future__ import annotations
@@ -9,15 +13,19 @@ from __future__ import annotations
 import dataclasses
 import errno
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from edgec.base.names import printable
+
 
 def system_reason(error: OSError) -> str:
-    """What the operating system refused, in words."""
+    """Reason that the operating system gave for an error, in words."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return "the disk is full"
+    if error.errno == errno.EFBIG:
+        return "the limit on the size of files is reached (ulimit -f)"
     return error.strerror or str(error)
 
 
@@ -50,7 +58,7 @@ class EdgecError(Exception):
         }
 
     def details(self) -> dict[str, Any]:
-        """What this kind of error has beside what, where and hint: plain JSON data."""
+        """Fields of this kind of error besides message, place and hint, as plain JSON data."""
         return {}
 
     def __str__(self) -> str:
@@ -93,7 +101,7 @@ class UnsupportedModelError(ImportModelError):
         for node in nodes:
             causes.setdefault((node.reason, node.remedy), []).append(node)
         lines = [
-            f"  {_listed(found)}: {reason}\n    remedy: {remedy}"
+            f"  {_listed(found)}: {printable(reason)}\n    remedy: {printable(remedy)}"
             for (reason, remedy), found in causes.items()
         ]
         count = f"{len(nodes)} node{'s' if len(nodes) > 1 else ''}"
@@ -111,9 +119,11 @@ _LISTED = 3
 
 def _listed(nodes: Sequence[UnsupportedNode]) -> str:
     """The nodes of one cause, the first of them by name."""
-    text = ", ".join(f"{n.name} ({n.op}, {n.shape})" for n in nodes[:_LISTED])
+    text = ", ".join(printable(f"{n.name} ({n.op}, {n.shape})") for n in nodes[:_LISTED])
     more = dict.fromkeys(n.op for n in nodes[_LISTED:])
-    return f"{text} and {len(nodes) - _LISTED} more ({', '.join(more)})" if more else text
+    return (
+        f"{text} and {len(nodes) - _LISTED} more ({printable(', '.join(more))})" if more else text
+    )
 
 
 class QuantizationError(EdgecError):
@@ -265,3 +275,34 @@ class InternalError(EdgecError):
     """A broken invariant: a bug of edgec, never the user's fault."""
 
     exit_code = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """A condition under which alone an option has an effect.
+
+    Attributes:
+        option: its name on the command line, e.g. "--observer".
+        given: the user asked for it.
+        holds: the condition is met.
+        why: why the option has no effect where the condition is not met.
+        hint: what to do then.
+    """
+
+    option: str
+    given: bool
+    holds: bool
+    why: str
+    hint: str = "leave the option out"
+
+
+def refuse_without_effect(table: Iterable[Effect]) -> None:
+    """Refuse options that were given and have no effect.
+
+    Raises:
+        ConfigError: names every option that the first unmet condition concerns, and says why.
+    """
+    idle = [row for row in table if row.given and not row.holds]
+    if idle:
+        options = dict.fromkeys(row.option for row in idle if row.why == idle[0].why)
+        raise ConfigError(idle[0].why, where=", ".join(options), hint=idle[0].hint)

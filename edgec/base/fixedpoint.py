@@ -1,7 +1,8 @@
 """The one definition of rounding, scaling and saturation of edgec's integer arithmetic.
 
-`firmware/runtime/include/edgec/math.h` says the same in C; `tests/unit/base/test_fixedpoint.py`
-compares the two on all edges and a large random set.  Nothing else in the project rounds.
+`firmware/runtime/include/edgec/arithmetic/math.h` says the same in C;
+`tests/unit/base/test_fixedpoint.py` compares the two on all edges and a large random set.  Nothing
+else in the project rounds.
 
 All rounding is *half up*: ``rshr(x, n) = floor((x + 2**(n-1)) / 2**n)``, a single rounding.  Two
 roundings in a row (as gemmlowp's doubling multiply does) differ from it in about 4 % of

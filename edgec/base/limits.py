@@ -18,6 +18,14 @@ MAX_RANK = 8
 """Most dimensions of a tensor; numpy stops at 64, and nobody needs as many."""
 MAX_NODES = 20_000
 """Most operators of a model; 10,000 in a chain take about a minute."""
+MAX_LOOPS = 256
+"""Most loops of a model."""
+MAX_LOOP_DEPTH = 8
+"""Most loops within one another."""
+MAX_TURNS = 1_000_000
+"""Most turns of a loop in a run, those of the loops around it multiplied."""
+MAX_TURN_CONSTANTS = 1 << 20
+"""Most elements, of all turns, of a constant that differs from turn to turn."""
 MAX_ENDS = 2_000
 """Most inputs, and most outputs, of a model; all of them are alive at one time."""
 MAX_ACTIVATION_ELEMENTS = 1 << 23
@@ -70,6 +78,10 @@ LIMITS = (
     Limit("external data of a model, together", MAX_EXTERNAL_BYTES, "bytes"),
     Limit("operators of a model", MAX_NODES, "operators"),
     Limit("inputs of a model; outputs likewise", MAX_ENDS, "tensors"),
+    Limit("loops of a model", MAX_LOOPS, "loops"),
+    Limit("loops within one another", MAX_LOOP_DEPTH, "loops"),
+    Limit("turns of a loop in a run, with those of the loops around it", MAX_TURNS, "turns"),
+    Limit("a constant of all turns of a loop", MAX_TURN_CONSTANTS, "elements"),
     Limit("dimensions of a tensor", MAX_RANK, "dimensions"),
     Limit("an initializer", MAX_ELEMENTS, "elements"),
     Limit("an activation", MAX_ACTIVATION_ELEMENTS, "elements"),

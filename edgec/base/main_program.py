@@ -11,7 +11,7 @@ from edgec.base.errors import ConfigError, system_reason
 from edgec.base.names import shown
 
 MAIN_FOLDER = "src/main"
-"""Where the project of a build has it."""
+"""Folder of the user's main program in the project of a build."""
 _SUFFIXES = (".c", ".h")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 _MOST_BYTES = 1 << 20
@@ -21,7 +21,7 @@ _HINT = "give a C file, or a folder with C files and headers"
 
 @dataclass(frozen=True, slots=True)
 class MainProgram:
-    """What the user named.
+    """C sources of the user's main program, from `--main`.
 
     Attributes:
         path: a C file, or a folder.

@@ -6,12 +6,35 @@ names as they are; a message shows them shortened and on one line.
 
 from __future__ import annotations
 
+import re
+
 _SHOWN = 80
+_UNUSUAL = re.compile(r"[^ -~\n]")
+"""All but printable ASCII and line feeds: what `printable` has to look at more closely."""
+
+
+def printable(text: str, *, lines: bool = False) -> str:
+    """Text from a model or file, fit for any output: terminal, report, page, Markdown, C.
+
+    Control characters are escaped, so that no escape sequence reaches a terminal, and so are
+    marks that change the direction of what follows, and line feeds, with which a tensor's name
+    could forge lines of a report.
+
+    Args:
+        text: the text.
+        lines: it has lines of its own, which stay.
+    """
+    if _UNUSUAL.search(text) is None and (lines or "\n" not in text):
+        return text
+    return "".join(
+        c if c.isprintable() or (lines and c == "\n") else c.encode("unicode_escape").decode()
+        for c in text
+    )
 
 
 def shown(name: str) -> str:
     """`name` on one line, control characters escaped, at most about 80 characters."""
-    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    text = printable(name)
     if len(text) <= _SHOWN:
         return text
     half = _SHOWN // 2 - 2

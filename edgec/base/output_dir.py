@@ -11,14 +11,14 @@ import contextlib
 import hashlib
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, EdgecError, system_reason
 from edgec.base.interrupts import interrupts_deferred
-from edgec.base.mounts import mount_points
-from edgec.base.swap import MANIFEST, NEW, Swap, recover, recover_locked
+from edgec.base.swap import MANIFEST, NEW, Swap, mount_points, recover, recover_locked
 from edgec.base.work_folder import CONTAINER, container_locked, work_folder
 
 _IGNORED_PARTS = (".pio", "__pycache__")
@@ -57,6 +57,31 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
             raise ConfigError(reason, where=where) from error
 
 
+def check_output(target: Path, *, force: bool = False) -> None:
+    """Say before long work what `staged_output` would say.
+
+    Args:
+        target: the output folder; nothing is made.
+        force: as for `staged_output`.
+
+    Raises:
+        ConfigError: it is a file, cannot be written, holds files that are not edgec's, or was
+            edited.
+    """
+    place = Path(os.path.realpath(target))
+    _check_folder(place, target)
+    there = next(each for each in (place, *place.parents) if each.exists())
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    if place.is_dir():
+        recover(place)
+        _check_replaceable(place, target, force=force)
+        _check_movable(place, target)
+
+
 @contextmanager
 def _made(place: Path, target: Path) -> Iterator[None]:
     """The folder, with its parents; on an error, those that were not there are removed again."""
@@ -71,11 +96,15 @@ def _made(place: Path, target: Path) -> Iterator[None]:
         raise
 
 
-def _make(place: Path, target: Path) -> None:
+def _check_folder(place: Path, target: Path) -> None:
     if place.exists() and not place.is_dir():
         raise ConfigError(
             "the output folder is a file", where=str(target), hint="choose another --out"
         )
+
+
+def _make(place: Path, target: Path) -> None:
+    _check_folder(place, target)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -141,7 +170,7 @@ def _check_movable(place: Path, target: Path) -> None:
 
 
 def _entries(place: Path) -> set[str]:
-    """What lies in the output folder, beside the work folders of those who write to it."""
+    """Names in the output folder, without the work folders of the processes that write to it."""
     return {entry.name for entry in place.iterdir()} - {CONTAINER}
 
 

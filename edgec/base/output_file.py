@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, system_reason
-from edgec.base.mounts import mount_points
+from edgec.base.swap import mount_points
 from edgec.base.work_folder import CONTAINER, work_folder
 
 
@@ -67,7 +67,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _place(path: Path) -> Path:
-    """Where the file itself lies: a rename would replace a link, not what it points to."""
+    """Real path of a file, links resolved: a rename would replace the link, not its target."""
     return Path(os.path.realpath(path))
 
 

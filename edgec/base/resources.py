@@ -1,4 +1,4 @@
-"""Where the data folders (boards, firmware, examples, ci) are: in the wheel, or in a checkout."""
+"""Paths of the data folders (boards, firmware, examples, ci), in the wheel or in a checkout."""
 
 from __future__ import annotations
 

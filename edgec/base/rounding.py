@@ -1,4 +1,4 @@
-"""Whose rounding a network computes with."""
+"""Choice of the rounding that all operators of a network compute with."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import enum
 
 
 class Rounding(enum.Enum):
-    """How a sum becomes a code, in every operator of a network.
+    """Rule by which a sum becomes a code, in every operator of a network.
 
     TFLM: as TensorFlow Lite Micro does it, to the last bit.  EDGEC: edgec's own single rounding.
     """

@@ -2,6 +2,8 @@
 
 The entries of a folder cannot be exchanged in one step.  A list of what is to be moved is written
 before the first move, and removed after the last; who finds it puts the earlier result back.
+
+A folder that is a mount point of the operating system cannot be renamed.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import contextlib
 import errno
 import json
 import os
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,3 +176,21 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     elif _is_there(path):
         path.unlink()
+
+
+_MOUNTS = Path("/proc/self/mountinfo")
+_ESCAPE = re.compile(r"\\([0-7]{3})")
+
+
+def mount_points() -> frozenset[Path]:
+    """All places at which something is mounted; none on systems that do not list them."""
+    try:
+        lines = _MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
+    except OSError:
+        return frozenset()
+    return frozenset(Path(_unescaped(line.split(" ")[4])) for line in lines)
+
+
+def _unescaped(text: str) -> str:
+    """Spaces and the like are written as three octal digits.  Source: proc(5)."""
+    return _ESCAPE.sub(lambda match: chr(int(match[1], 8)), text)

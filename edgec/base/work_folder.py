@@ -94,13 +94,14 @@ def _locked(container: Path) -> int:
                 raise
             continue  # another process removed it between two looks
         try:
-            descriptor = os.open(container, os.O_RDONLY | os.O_DIRECTORY)
+            # A link in a folder of somebody else would lead the sweep astray.
+            descriptor = os.open(container, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         except FileNotFoundError:
             continue
         try:
             with contextlib.suppress(OSError):  # file systems without locks: as good as it gets
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.path.samestat(os.fstat(descriptor), container.stat()):
+            if os.path.samestat(os.fstat(descriptor), container.lstat()):
                 return descriptor
         except FileNotFoundError:
             pass
@@ -120,7 +121,7 @@ def _is_in_the_way(container: Path) -> bool:
 
 def _is_abandoned(folder: Path) -> bool:
     try:
-        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except FileNotFoundError:  # its process was killed before it could lock: we hold the container
         return folder.is_dir() and not folder.is_symlink()
     except OSError:

@@ -25,6 +25,7 @@ from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.export import export
 from edgec.cli.flash import flash
+from edgec.cli.given import begun
 from edgec.cli.help import ReadableCommand
 from edgec.cli.inspect import inspect
 from edgec.cli.new import new
@@ -33,7 +34,6 @@ from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
 from edgec.cli.validate import validate
-from edgec.cli.verbosity import with_verbosity
 from edgec.report import console
 
 app = typer.Typer(
@@ -81,12 +81,12 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
-    app.command(_name, cls=ReadableCommand)(with_verbosity(_command))
+    app.command(_name, cls=ReadableCommand)(begun(_command))
 
 _boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
-_boards.callback(invoke_without_command=True)(with_verbosity(boards))
-_boards.command("show", cls=ReadableCommand)(with_verbosity(show_board))
-_boards.command("new", cls=ReadableCommand)(with_verbosity(new_board))
+_boards.callback(invoke_without_command=True)(begun(boards))
+_boards.command("show", cls=ReadableCommand)(begun(show_board))
+_boards.command("new", cls=ReadableCommand)(begun(new_board))
 app.add_typer(_boards, name="boards")
 
 

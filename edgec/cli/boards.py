@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from edgec.cli.completion import board_names
 from edgec.cli.options import OUT, Json
+from edgec.cli.values import board_names
 from edgec.report import console
 from edgec.report.tables import table
 

@@ -20,7 +20,7 @@ def cache(
     EDGEC_CACHE_DIR names the folder, EDGEC_CACHE_LIMIT the most that they may take (default: 1G; 0:
     none is kept). Those that were used longest ago go first.
     """
-    from edgec.base.cache_folder import cache_limit_bytes
+    from edgec.base.result_cache import cache_limit_bytes
     from edgec.commands.compile_cached import build_cache
 
     store, limit = build_cache(), cache_limit_bytes()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.cli.compile_request import CompileRequest, compile_request
+from edgec.cli.given import check_given
 from edgec.cli.option_table import options_of
-from edgec.cli.options import DATA_FORMATS, Json
+from edgec.cli.options import DATA_FORMATS, Json, Run
 from edgec.cli.project import TABLES, attributed_to, on_command_line, requested
 from edgec.cli.project_file import ProjectFile, read_project
 from edgec.report import console
@@ -54,6 +55,7 @@ def check(
     markdown: Annotated[
         Path | None, typer.Option(metavar="FILE.md", help="Write the table as Markdown, too.")
     ] = None,
+    run: Run = False,
     json: Json = False,
 ) -> None:
     """Build what edgec.toml says; fail if it is larger, slower or less right than before.
@@ -61,12 +63,13 @@ def check(
     The figures to compare with are in edgec.lock.json beside edgec.toml; --update writes it. The
     options may stand in the table [check] of edgec.toml.
     """
+    found, options = read_project(project), options_of(check)
+    check_given(found.values(options_of(compile_request), tables=TABLES))
     from edgec.base.output_file import check_writable, write_whole
     from edgec.commands.check import committed_figures, compared, measured, refuse_regressions
     from edgec.report.figure_changes import Tolerance
     from edgec.report.figures_markdown import figures_markdown
 
-    found, options = read_project(project), options_of(check)
     given: dict[str, Any] = {"data": data, "limit": limit, "tolerance": tolerance}
     in_file = found.values(options, table=_TABLE)
     from_file = {k: v for k, v in in_file.items() if not on_command_line(context, k)}
@@ -78,7 +81,7 @@ def check(
         refuse_without_effect([_limits_something(given)])
         allowed = Tolerance.parse(given["tolerance"])
     committed = committed_figures(figures, update=update)
-    folder, samples = _built(found, given["data"])
+    folder, samples = _built(found, given["data"], run=run)
     with progress("measuring") as advance:
         fresh = measured(folder, samples, given["limit"], advance)
     changes = compared(committed, fresh, allowed, figures, update=update)
@@ -104,7 +107,7 @@ def _limits_something(given: dict[str, Any]) -> Effect:
     return Effect("--limit", limits, data, "there are no samples to limit", "add --data")
 
 
-def _built(project: ProjectFile, data: Path | None) -> tuple[Path, Any]:
+def _built(project: ProjectFile, data: Path | None, *, run: bool) -> tuple[Path, Any]:
     """The folder of a fresh build, and the labelled samples, normalized like the calibration's."""
     from edgec.cli.data import sample_file
 
@@ -116,7 +119,9 @@ def _built(project: ProjectFile, data: Path | None) -> tuple[Path, Any]:
             (option, inspect.signature(compile_request).parameters[option.name]) for option in table
         )
     }
-    request: CompileRequest = requested(compile_request, table, {**defaults, **values}, project)
+    request: CompileRequest = requested(
+        compile_request, table, {**defaults, **values, "run": run}, project
+    )
     with attributed_to(project, table, values):
         folder = request.compiled().folder
     return folder, None if data is None else sample_file(data, values.get("normalize"))

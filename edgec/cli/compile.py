@@ -10,8 +10,8 @@ import typer
 from edgec.base.options import App
 from edgec.base.output_file import check_writable
 from edgec.cli.compile_request import CompileRequest, compile_request
+from edgec.cli.help import OUTPUT
 from edgec.cli.options import Json
-from edgec.cli.panels import OUTPUT
 from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
@@ -35,12 +35,12 @@ def _compile(
     report.json and report.txt, library/ (the C library, usable alone), project/ (PlatformIO),
     reference.npz (what edgec validate compares with), firmware.elf, .bin and .hex.
     """
-    from edgec.report.text import print_report
-    from edgec.workflow.session import places_of
-
     if html is not None:
         check_writable(html, request.reads)
     result = request.compiled()
+    from edgec.report.text import print_report
+    from edgec.workflow.session import places_of
+
     if html is not None:
         _write_page(result.folder, html, request)
     if json:
@@ -72,10 +72,10 @@ def _write_page(folder: Path, html: Path, request: CompileRequest) -> None:
 
 
 def print_files(folder: Path) -> None:
-    """Where the results are."""
+    """Print the paths of the results."""
     from edgec.report.model import REPORT_JSON
     from edgec.report.text import REPORT_TXT
-    from edgec.workflow.firmware import PROJECT_DIR
+    from edgec.toolchain.build_place import PROJECT_DIR
     from edgec.workflow.session import LIBRARY_DIR
 
     files = {

@@ -1,4 +1,4 @@
-"""What a user asks `edgec compile` for: its options, and the keys of `edgec.toml`."""
+"""Options of `edgec compile` and keys of `edgec.toml` as one request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from edgec.base.options import (
     PoolKernelOptions,
     Precision,
     QuantOptions,
+    StatePairs,
 )
+from edgec.cli.help import INPUT, OUTPUT
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -42,13 +44,14 @@ from edgec.cli.options import (
     PrecisionOption,
     ResidualOption,
     RoundingOption,
+    Run,
     RuntimeBits,
     Shapes,
+    StateOption,
     TargetDb,
     max_length_of,
     shapes_of,
 )
-from edgec.cli.panels import INPUT, OUTPUT
 from edgec.cli.project_file import ProjectFile
 from edgec.report.progress import status
 
@@ -59,7 +62,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """What a user asks to be compiled.
+    """Request to compile a model, from the command line or a project file.
 
     Attributes:
         model: ONNX or TensorFlow Lite file.
@@ -85,12 +88,28 @@ class CompileRequest:
         """The user's files that are read, as far as the command line or the project names them."""
         return (self.model, *(() if self.samples is None else (self.samples.path,)))
 
+    def check(self) -> None:
+        """Refuse at once what cannot end well, before anything is loaded that takes time.
+
+        Raises:
+            EdgecError: any of its kinds.
+        """
+        from edgec.commands.output_folder import default_folder
+        from edgec.commands.preflight import check_compile
+        from edgec.target.board import load_board
+
+        board = load_board(self.board)
+        folder = default_folder(self.model, board) if self.out is None else self.out
+        samples = None if self.samples is None else self.samples.path
+        check_compile(self.model, board, samples, folder, self.options)
+
     def compiled(self) -> Built:
         """Compile it, telling the user what is being done.
 
         Raises:
             EdgecError: any of its kinds.
         """
+        self.check()
         from edgec.commands.compile_cached import build
 
         with status("compiling") as say:
@@ -108,6 +127,7 @@ class CompileRequest:
 def compile_request(
     model: Model,
     board: BoardOption,
+    run: Run = False,
     calibration: Annotated[
         Path | None,
         typer.Option(help=f"Typical inputs: {DATA_FORMATS}", rich_help_panel=INPUT),
@@ -120,6 +140,7 @@ def compile_request(
     ] = None,
     normalize: NormalizeOption = None,
     shape: Shapes = None,
+    state: StateOption = None,
     max_length: MaxLengthOption = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
@@ -204,11 +225,19 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
+    from edgec.base.private import check_own
+    from edgec.target.board import is_board_file
+
+    if project is not None:
+        check_own(project.path, "project file", run=run)
+    if is_board_file(board):
+        check_own(Path(board), "board file", run=run)
     from edgec.cli.data import samples_of
     from edgec.commands.output_folder import default_folder
 
     options = CompileOptions(
         shapes=shapes_of(shape),
+        state=StatePairs.parse(state or []),
         max_length=max_length_of(max_length),
         rounding=rounding,
         app=app,
@@ -255,7 +284,7 @@ def _labelled(data: Path | None, normalize: str | None) -> tuple[str, ...]:
 
 
 def _pixels(pixels: str | None, normalize: str | None, app: App) -> Normalize | None:
-    """How pixels become the model's numbers: those of a runner as `--normalize` says, too."""
+    """Normalization of a runner's pixels: from `--pixels`, else from `--normalize`."""
     from edgec.base.samples import Normalize
 
     if pixels is not None:
@@ -264,6 +293,6 @@ def _pixels(pixels: str | None, normalize: str | None, app: App) -> Normalize | 
 
 
 def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
-    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    """Normalization of the calibration data: none for arrays where a runner feeds the model."""
     is_arrays = calibration is None or not calibration.is_dir()
     return None if app is not App.CONSOLE and is_arrays else normalize

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolSharing, TermsRule, WeightPoolOptions
-from edgec.cli.completion import board_names
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.options import (
+    IntegerOptions,
+    PoolSharing,
+    StatePairs,
+    TermsRule,
+    WeightPoolOptions,
+)
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -18,8 +22,10 @@ from edgec.cli.options import (
     Json,
     NormalizeOption,
     Shapes,
+    StateOption,
     shapes_of,
 )
+from edgec.cli.values import board_names
 from edgec.report import console
 from edgec.report.progress import status
 
@@ -145,6 +151,7 @@ def compress(
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = DEFAULTS.seed,
     normalize: NormalizeOption = None,
     shape: Shapes = None,
+    state: StateOption = None,
     json: Json = False,
 ) -> None:
     """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
@@ -185,7 +192,7 @@ def compress(
             seed=seed,
         ),
         training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
-        compilation=CompileOptions(shapes=shapes_of(shape)),
+        compilation=IntegerOptions(shapes=shapes_of(shape), state=StatePairs.parse(state or [])),
         max_drop=_search(max_drop, pool_size, ratio, pools, board, html),
         reorder=reorder,
     )

@@ -9,7 +9,7 @@ from edgec.report.console import count, safe, shortened
 from edgec.report.tables import table
 from edgec.weightpool import CompressionReport
 from edgec.workflow.accuracy import WIDTHS, Accuracy
-from edgec.workflow.pool_curve import NO_TEST, PoolCurve
+from edgec.workflow.pool_search import NO_TEST, PoolCurve
 
 
 def print_compression(result: Compression, out: Console) -> None:
@@ -80,7 +80,7 @@ def _sizes(report: CompressionReport) -> object:
 
 
 def _print_curve(curve: PoolCurve, out: Console) -> None:
-    """What a search tried, from float to the smallest, and that it is no test."""
+    """Print the pools that a search tried, from float to the smallest; note that it is no test."""
     on_board = bool(curve.board)
     rows = [("float", "", "", "", f"{curve.real:.2%}", "", "")]
     rows.append(("int8", "", count(curve.int8_bytes), "1.00x", f"{curve.int8:.2%}", "", ""))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.samples import Normalize, SampleFile
 
 

@@ -32,7 +32,7 @@ def doctor(json: Json = False) -> None:
 
 
 def print_doctor(checks: Sequence[Check], out: Console) -> None:
-    """What is installed, what is missing, and the command that installs it."""
+    """Print a table of tools: installed, missing, and the command that installs each."""
     rows = [(_mark(c), c.name, c.found, c.purpose, c.install) for c in checks]
     out.print(table("edgec doctor", ("", "what", "found", "needed for", "to install"), rows))
 

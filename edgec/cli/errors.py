@@ -1,4 +1,4 @@
-"""How a command ends: one message and an exit code, whatever was raised.
+"""End of a command: one message and an exit code, whatever was raised.
 
 Every `EdgecError` ends in one message on stderr and its exit code; so do full disks, missing
 permissions, Ctrl-C and the signals SIGTERM and SIGHUP.
@@ -11,6 +11,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import (
@@ -34,6 +35,7 @@ def guarded(command: Callable[[], object], *, json: bool = False) -> int:
     """
     came: Callable[[], int] = int
     try:
+        _check_working_folder()
         with interrupts_raised() as came:
             code = command()
             if isinstance(code, int) and code != 0:
@@ -42,6 +44,19 @@ def guarded(command: Callable[[], object], *, json: bool = False) -> int:
     except BaseException as error:
         return _ended_by(error, came(), json)
     return 0
+
+
+def _check_working_folder() -> None:
+    """Refuse to begin in a folder that was deleted, where every path would only be "not found".
+
+    Raises:
+        ConfigError: it was.
+    """
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        what = "the folder that this command runs in was deleted"
+        raise ConfigError(what, hint="change to a folder that exists: cd") from error
 
 
 def _ended_by(error: BaseException, signal_number: int, json: bool) -> int:
@@ -93,7 +108,7 @@ def _as_ours(error: Exception) -> EdgecError | None:
 
 
 def _usage(error: Any) -> UsageError:
-    """What typer says is wrong with the command line."""
+    """Usage error with typer's message about the command line."""
     context = getattr(error, "ctx", None)
     said = str(error.format_message()).removesuffix(".")
     command = "edgec" if context is None else context.command_path

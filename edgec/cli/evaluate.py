@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,

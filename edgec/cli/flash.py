@@ -25,15 +25,16 @@ def flash(
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
+    from edgec.base.given_files import REPORT_JSON
     from edgec.report.bundle import board_of
-    from edgec.report.model import REPORT_JSON
+    from edgec.toolchain.build_place import PROJECT_DIR
     from edgec.toolchain.flash import upload
-    from edgec.workflow.apps import command_end
-    from edgec.workflow.firmware import PROJECT_DIR
 
     board = board_of(folder)
     with status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
+    from edgec.workflow.apps import command_end
+
     console.out.print(done, markup=False)
     end = command_end(folder)
     if (folder / REPORT_JSON).is_file() and not end:  # neither a bundle nor another program

@@ -1,6 +1,8 @@
 """`--help` of a command: options in sections, readable in terminals of any width.
 
 Typer's own tables share the width between five columns; at 80 characters, names and words break.
+
+`PANELS` names the sections, in the order in which they are shown.
 """
 
 from __future__ import annotations
@@ -14,8 +16,16 @@ from rich.console import Console
 from rich.text import Text
 from typer.core import TyperCommand
 
-from edgec.cli.panels import PANELS
 from edgec.cli.values import check_given
+
+INPUT = "Input"
+QUANTIZATION = "Quantization"
+TRAINING = "Training"
+TRANSFORMERS = "Transformers"
+POOLS = "Weight pools"
+OUTPUT = "Output"
+PANELS = (INPUT, QUANTIZATION, TRAINING, TRANSFORMERS, POOLS, OUTPUT)
+
 
 _MOST = 100
 """Longer lines are hard to read."""

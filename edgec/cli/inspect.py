@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from edgec.base.options import StatePairs
 from edgec.cli.options import (
     Json,
     MaxLengthOption,
     Model,
     Shapes,
+    StateOption,
     max_length_of,
     shapes_of,
 )
@@ -28,12 +30,18 @@ _SHOWN_LABELS = 8
 
 
 def inspect(
-    model: Model, shape: Shapes = None, max_length: MaxLengthOption = None, json: Json = False
+    model: Model,
+    shape: Shapes = None,
+    state: StateOption = None,
+    max_length: MaxLengthOption = None,
+    json: Json = False,
 ) -> None:
     """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
     from edgec.commands import inspect as inspection
 
-    result = inspection.inspect(model, shapes_of(shape), max_length_of(max_length))
+    result = inspection.inspect(
+        model, shapes_of(shape), max_length_of(max_length), StatePairs.parse(state or [])
+    )
     if json:
         console.print_json(result.to_json())
         return
@@ -77,6 +85,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             out.print(f"{title[:-1]} {safe(text)}")
     if inspection.max_length:
         out.print(f"tokens of a run: 1 to {inspection.max_length}; shapes are the longest one's")
+    if inspection.state_bytes:
+        out.print(f"{count(inspection.state_bytes)} bytes of state are kept from run to run")
     for fact in (*summary.facts, *filter(None, [inspection.rounding])):
         out.print(safe(fact))
     _print_description(inspection.about, out)
@@ -95,7 +105,7 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
 
 
 def _print_description(about: Description, out: Console) -> None:
-    """What the file says of itself, a line each."""
+    """Print the file's metadata, a line each."""
     texts = {
         "title": " ".join(filter(None, (about.title, about.version))),
         "description": about.text,

@@ -12,7 +12,7 @@ from edgec.report import console
 
 
 def new(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
     board: BoardOption = "nucleo",
     json: Json = False,
 ) -> None:
@@ -22,12 +22,12 @@ def new(
     """
     from edgec.commands.new import new_project
 
-    names = new_project(folder, board)
+    names = new_project(directory, board)
     if json:
-        console.print_json({"folder": str(folder), "files": names})
+        console.print_json({"folder": str(directory), "files": names})
         return
-    console.out.print(f"written to {console.safe(str(folder))}")
+    console.out.print(f"written to {console.safe(str(directory))}")
     for name in names:
         console.out.print(f"  {name}")
-    here = folder.resolve() == Path.cwd()
-    console.print_next("edgec", "compile", *(() if here else ("--project", folder)))
+    here = directory.resolve() == Path.cwd()
+    console.print_next("edgec", "compile", *(() if here else ("--project", directory)))

@@ -36,7 +36,7 @@ class CommandOption:
 
     @property
     def shown(self) -> str:
-        """How a command line names it."""
+        """Name of the option on a command line."""
         return f"--{self.key}" if isinstance(self.info, OptionInfo) else self.key.upper()
 
     @property

@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options import (
     App,
     Effort,
@@ -22,8 +21,8 @@ from edgec.base.options import (
     Residual,
 )
 from edgec.base.rounding import Rounding
-from edgec.cli.completion import board_names
-from edgec.cli.panels import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS
+from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS
+from edgec.cli.values import board_names
 
 Model = Annotated[
     Path,
@@ -47,6 +46,14 @@ Json = Annotated[
 ]
 OUT = ("-o", "--out", "--output")
 """The names of the option for what a command writes, alike in all commands."""
+Run = Annotated[
+    bool,
+    typer.Option(
+        "--run",
+        help="Build and run what a project or board file of another user names.",
+        rich_help_panel=INPUT,
+    ),
+]
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done.")]
 On = Annotated[
     str,
@@ -71,6 +78,16 @@ Shapes = Annotated[
         "--shape",
         metavar="NAME=1,3,32,32",
         help="Shape of an input with dynamic dimensions.",
+        rich_help_panel=INPUT,
+    ),
+]
+StateOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--state",
+        metavar="IN=OUT|none",
+        help="Keep the output OUT from run to run: input IN takes it in the next one. Once for "
+        "each pair (default: pairs that names say, like h0 and hn); none: keep nothing.",
         rich_help_panel=INPUT,
     ),
 ]

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,
@@ -134,7 +133,7 @@ def _count_instructions(
 ) -> None:
     """The part of `profile` for boards with Linux."""
     from edgec.profile.instructions import count_instructions
-    from edgec.profile.instructions_text import print_instructions
+    from edgec.profile.text import print_instructions
 
     with status("counting"):
         found = count_instructions(folder, samples, length=length)

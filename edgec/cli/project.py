@@ -12,8 +12,9 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 
 from edgec.base.errors import ConfigError, UsageError
+from edgec.cli.given import check_given
+from edgec.cli.help import INPUT
 from edgec.cli.option_table import CommandOption, options_of
-from edgec.cli.panels import INPUT
 from edgec.cli.project_file import PROJECT_FILE, ProjectFile, project_here, read_project
 
 ProjectOption = Annotated[
@@ -83,7 +84,7 @@ def from_file(
     given: Mapping[str, Any],
     named: set[str],
 ) -> dict[str, Any]:
-    """What a project file says where the command line says nothing.
+    """Values of all options: from the project file where the command line does not give them.
 
     Args:
         project: the file.
@@ -126,7 +127,7 @@ def requested(
     values: Mapping[str, Any],
     project: ProjectFile | None,
 ) -> R:
-    """What the values of all options ask for.
+    """Build the request of a command from the values of all its options.
 
     Args:
         request: as for `with_project`; it takes the file, too.
@@ -138,11 +139,13 @@ def requested(
         ConfigError: an option cannot be read, or one that is required has no value.
     """
     if project is None:
+        check_given(values)
         return request(**values)
     missing = missing_option(table, values)
     if missing is not None:
         hint = f"write {missing.key} = ... into it, or give {missing.shown} on the command line"
         raise ConfigError(f"the key {missing.key} is missing", where=str(project.path), hint=hint)
+    check_given(values)
     with attributed_to(project, table, {}, otherwise=str(project.path)):
         return request(**values, project=project)
 

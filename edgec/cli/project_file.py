@@ -22,14 +22,14 @@ from edgec.cli.option_table import CommandOption
 from edgec.cli.values import check_least, choice
 
 PROJECT_FILE = "edgec.toml"
-COMMAND_LINE_ONLY = frozenset({"force", "dump_ir", "project", "update", "markdown", "json"})
+COMMAND_LINE_ONLY = frozenset({"force", "dump_ir", "project", "update", "markdown", "json", "run"})
 """Parameters that are about one run of a command, and so never in a file."""
 _HINT = f"docs/projects.md describes {PROJECT_FILE}"
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectFile:
-    """What a project file says.
+    """Keys and path of a project file.
 
     Attributes:
         path: the file.
@@ -84,7 +84,7 @@ class ProjectFile:
         return values
 
     def _value(self, value: object, option: CommandOption, where: str) -> object:
-        """What a command line would have given to the parameter of an option."""
+        """Value of an option's key, as a command line would have given it."""
         if not option.many:
             return self._single(value, option, where)
         if not isinstance(value, list):

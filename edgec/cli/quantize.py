@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.options import CompileOptions, QuantOptions
+from edgec.base.errors import Effect, refuse_without_effect
+from edgec.base.options import IntegerOptions, QuantOptions, StatePairs
+from edgec.cli.help import INPUT, OUTPUT, TRAINING
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -23,9 +24,9 @@ from edgec.cli.options import (
     ObserverOption,
     Percentile,
     Shapes,
+    StateOption,
     shapes_of,
 )
-from edgec.cli.panels import INPUT, OUTPUT, TRAINING
 from edgec.report import console
 from edgec.report.console import count, safe
 from edgec.report.progress import status
@@ -49,6 +50,7 @@ def quantize(
     ] = None,
     normalize: NormalizeOption = None,
     shape: Shapes = None,
+    state: StateOption = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -129,8 +131,9 @@ def quantize(
         Effect(f"--{option}", given, train is not None, why, "add --train")
         for option, given in trains.items()
     )
-    options = CompileOptions(
+    options = IntegerOptions(
         shapes=shapes_of(shape),
+        state=StatePairs.parse(state or []),
         quant=QuantOptions(observer, percentile, equalize, bias_correction, effort=effort),
     )
     given = [[path] if path is not None else [] for path in (calibration, train, evaluation)]
@@ -157,7 +160,7 @@ def quantize(
 
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
-    from edgec.quant.common.notes import weights_notes
+    from edgec.quant.common.report import weights_notes
 
     rows = [
         (
@@ -183,7 +186,7 @@ def print_quantization(result: Quantization, out: Console) -> None:
 
 
 def _print_training(found: TrainingReport, out: Console) -> None:
-    """What training gained on the samples held back, and the check of its integers."""
+    """Print the gain of training on the held-back samples, and the check of its integers."""
     rows = [
         ("teacher, in float", f"{found.teacher:.2%}", ""),
         ("int8", f"{found.before:.2%}", f"{found.loss_before:.4f}"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,
@@ -104,7 +104,7 @@ def _difference(found: Validation, folder: str) -> SimulationError:
         number = found.layers.index(first)
         what = (
             f"layer {number}, {first.title} ({first.op}), is the first whose output differs from "
-            f"the reference: on {first.differing} of {found.samples} samples"
+            f"the reference: on {first.differing} of {found.samples} samples{first.turn_words}"
         )
     quoted = shlex.quote(folder)
     hints = {

@@ -1,10 +1,10 @@
-"""What `edgec validate` shows and how it fails."""
+"""Tables that `edgec validate` prints."""
 
 from __future__ import annotations
 
 from rich.console import Console
 
-from edgec.profile.validation_rows import exact_words, gap_words, output_rows
+from edgec.profile.validation_html import exact_words, gap_words, output_rows
 from edgec.report.console import count
 from edgec.report.tables import table
 from edgec.workflow.validation import LayerValidation, Validation

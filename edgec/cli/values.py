@@ -1,10 +1,10 @@
-"""Values that an option does not take, in words: choices with the nearest one, and numbers."""
+"""Values of options: completion in shells, and in words those that an option does not take."""
 
 from __future__ import annotations
 
 import difflib
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from edgec.base.errors import ConfigError, UsageError
@@ -76,3 +76,13 @@ def _check(text: str, option: CommandOption) -> None:
             takes = "a whole number" if kind is int else "a number"
             raise ConfigError(f"takes {takes}, not {shown(text)!r}", where=option.shown) from error
         check_least(number, option, option.shown)
+
+
+def board_names(incomplete: str) -> Iterator[tuple[str, str]]:
+    """Names and aliases of boards that begin like `incomplete`, each with the board's title."""
+    from edgec.target.board import list_boards
+
+    for board in list_boards():
+        for name in (board.name, *board.aliases):
+            if name.startswith(incomplete):
+                yield name, board.title

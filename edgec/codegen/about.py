@@ -1,10 +1,11 @@
-"""What users of a library should have that its program does not say: `LibraryAbout`."""
+"""Facts about a library that its program does not hold, for its users: `LibraryAbout`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from edgec.base.compiler_level import CompilerLevel
 from edgec.base.samples import Normalize
 
 
@@ -24,18 +25,31 @@ class PixelInput:
 
 @dataclass(frozen=True, slots=True)
 class LibraryAbout:
-    """Facts of a model that only helper functions hold.
+    """Facts of a model that its program does not hold.
 
     Attributes:
         pixels: inputs that take images, by their position.
         labels: names of the classes, untrusted; empty: there are none.
         labelled: position of the output that they belong to.
+        stack: stack that its functions need, in words, as `stack_text` gives it.
     """
 
     pixels: Mapping[int, PixelInput] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     labelled: int = 0
+    stack: str = ""
 
 
 NOTHING_KNOWN = LibraryAbout()
 """A library of which nobody knows more than its program."""
+
+
+def stack_text(run_stack: Mapping[CompilerLevel, int], core: str) -> str:
+    """Stack of a library's deepest function in words; empty where it was not measured.
+
+    Args:
+        run_stack: bytes by level of optimization.
+        core: name of the core that the library was compiled for.
+    """
+    levels = ", ".join(f"{size} at {level.value}" for level, size in run_stack.items())
+    return f"{levels} (GCC, {core})" if levels else ""

@@ -1,7 +1,11 @@
 """Untrusted names -> C identifiers.
 
 A model's name is the only one that reaches C: all others (kernels, constants, argument structs) are
-made by edgec.  It becomes part of functions, macros and file names.
+made by edgec.  It becomes part of functions, macros and file names, so that libraries of several
+models can stand in one program.  No two names meet, because they are told apart by their ends: no
+end of a name (`_run`, `_quantize`) ends in another one after an underscore, so that no model's name
+completes it, and no name of the runtime has such an end (`tests/unit/codegen/test_names_apart.py`).
+Files have a hyphen before their ends, which no name of a model has.
 """
 
 from __future__ import annotations
@@ -38,6 +42,7 @@ class LibraryNames:
         name: a C identifier in lower case, also safe as a file name.
         header: file name of the header, for #include.
         labels: that of the header with the names of classes.
+        weights: that of the source with the constants, and of its header, without `.c` and `.h`.
         symbol: the `edgec_model_t`.
         prefix: what names of functions and variables begin with, e.g. `edgec_digits`.
         macro: what names of macros begin with, e.g. `EDGEC_DIGITS`.
@@ -46,6 +51,7 @@ class LibraryNames:
     name: str
     header: str
     labels: str
+    weights: str
     symbol: str
     prefix: str
     macro: str
@@ -55,8 +61,18 @@ class LibraryNames:
         """The names for a C identifier."""
         prefix = f"edgec_{name}"
         return cls(
-            name, f"{prefix}.h", f"{prefix}_labels.h", f"{prefix}_model", prefix, prefix.upper()
+            name=name,
+            header=f"{prefix}.h",
+            labels=f"{prefix}-labels.h",
+            weights=f"{prefix}-weights",
+            symbol=f"{prefix}_model",
+            prefix=prefix,
+            macro=prefix.upper(),
         )
+
+    def constant(self, number: int, stem: str) -> str:
+        """The name of constant `number` of the model, which is a `stem`, such as `bias`."""
+        return f"{self.prefix}_{number}_{stem}"
 
 
 def library_names(model_name: str) -> LibraryNames:

@@ -1,4 +1,4 @@
-"""What each template gets: one frozen dataclass per template, everything decided and named.
+"""Contexts of templates: one frozen dataclass per template, everything decided and named.
 
 `tests/unit/codegen/test_templates.py` checks that templates use these fields, and all of them.
 """
@@ -65,7 +65,7 @@ class PortContext:
 
 @dataclass(frozen=True, slots=True)
 class HeaderContext:
-    """What `model.h.j2` gets.
+    """Context of `model.h.j2`.
 
     Attributes:
         runtime_bits: the width of activations of pooled layers is a variable.
@@ -74,6 +74,9 @@ class HeaderContext:
         helpers: functions for real numbers, pixels and results, rendered.
         example: a program that uses the library, as lines of a comment.
         labels: the library has a header with the names of classes.
+        state_bytes: what a context keeps between runs.
+        runtime: the number of the runtime's headers, eight hexadecimal digits.
+        stack: what its functions need, in words, one text; none where it was not measured.
     """
 
     template: ClassVar[str] = "model.h.j2"
@@ -93,6 +96,9 @@ class HeaderContext:
     helpers: tuple[str, ...]
     example: tuple[str, ...]
     labels: bool
+    state_bytes: int
+    runtime: str
+    stack: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +115,32 @@ class CopyContext:
     """Weights that are copied to the arena before a call.
 
     Attributes:
-        c_type: type of the argument struct that names them, which is copied to `copied`.
+        c_type: type of the argument struct that names them.
         params: the struct.
+        variable: the copy of the struct that names the copied weights.
         offset_bytes, size_bytes: where the copy lies in the arena.
     """
 
     c_type: str
     params: str
+    variable: str
     offset_bytes: int
     size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopContext:
+    """A loop around steps.
+
+    Attributes:
+        comment: its name in the model, a comment in C.
+        head: its beginning in C.
+        depth: number of blocks of C around it.
+    """
+
+    comment: str
+    head: str
+    depth: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,29 +152,57 @@ class StepContext:
         comment: the nodes it stands for, fit for a comment.
         function: the function to call.
         arguments: expressions, in order.
-        offset_bytes: place of the output in the arena.
+        output: place of the output, an expression.
         size: bytes of the output, an expression.
+        depth: number of blocks of C around it.
         copy: the weights that are copied to the arena before the call, if they are.
+        hoisted: copies before the outermost of the loops that begin with it, for all steps in them.
+        opens: the loops that begin with it, from the outermost on.
+        closes: the depth of each loop that ends with it, from the innermost on.
     """
 
     number: int
     comment: str
     function: str
     arguments: tuple[str, ...]
-    offset_bytes: int
+    output: str
     size: str
-    copy: CopyContext | None = None
+    depth: int
+    copy: CopyContext | None
+    hoisted: tuple[CopyContext, ...]
+    opens: tuple[LoopContext, ...]
+    closes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateContext:
+    """A part of the state.
+
+    Attributes:
+        comment: its name in the model, fit for a comment.
+        offset_bytes, size_bytes: place and size.
+        byte: what all its bytes are after a reset.
+        constant: what it is after a reset; "" where `byte` says it.
+    """
+
+    comment: str
+    offset_bytes: int
+    size_bytes: int
+    byte: int
+    constant: str
 
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """What `model.c.j2` gets.
+    """Context of `model.c.j2`.
 
     Attributes:
         includes: file names of the runtime headers that it uses.
         kernels: C functions, rendered.
         runtime_bits: the width of activations of pooled layers is a variable.
         max_length: longest run; 0: all runs have one length.
+        init: the function that gives a context its arena alone.
+        state: what a context keeps between runs, in parts.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -168,6 +219,8 @@ class SourceContext:
     outputs: tuple[PortContext, ...]
     runtime_bits: bool
     max_length: int
+    init: str
+    state: tuple[StateContext, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -195,7 +248,7 @@ class ConstantContext:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightsContext:
-    """What `weights.h.j2` and `weights.c.j2` get; `any_hot`: some constants are to lie in RAM."""
+    """Context of `weights.h.j2` and `weights.c.j2`; `any_hot`: some constants are to lie in RAM."""
 
     template: ClassVar[str] = "weights.c.j2"
     header_template: ClassVar[str] = "weights.h.j2"
@@ -209,7 +262,7 @@ class WeightsContext:
 
 @dataclass(frozen=True, slots=True)
 class ReadmeContext:
-    """What `README.md.j2` gets; the fields are those of `HeaderContext`, `example` is C."""
+    """Context of `README.md.j2`; the fields are those of `HeaderContext`, `example` is C."""
 
     template: ClassVar[str] = "README.md.j2"
     names: LibraryNames
@@ -220,11 +273,13 @@ class ReadmeContext:
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
     example: str
+    state_bytes: int
+    stack: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsContext:
-    """What `labels.h.j2` gets.
+    """Context of `labels.h.j2`.
 
     Attributes:
         title: the model's name, fit for a comment.
@@ -243,7 +298,7 @@ class LabelsContext:
 
 @dataclass(frozen=True, slots=True)
 class CMakeContext:
-    """What `CMakeLists.txt.j2` gets."""
+    """Context of `CMakeLists.txt.j2`."""
 
     template: ClassVar[str] = "CMakeLists.txt.j2"
     target: str

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from jinja2.filters import do_indent
 
+from edgec.base.names import printable
 from edgec.codegen.cliterals import c_array, c_hex, c_int
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 """Templates that belong to no kernel family."""
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
-"""Where `kernels/...` in the name of a template begins: parts that families share."""
+"""Folder that names of shared template parts, `kernels/...`, are relative to."""
 
 _SPACES = re.compile(r"^ +\n", re.MULTILINE)
 
@@ -41,6 +42,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_with_lines,
         line_statement_prefix="%%",
         line_comment_prefix="%#",
     )
@@ -62,7 +64,7 @@ def render(template: str, context: DataclassInstance) -> str:
 
 
 def values(context: DataclassInstance) -> dict[str, Any]:
-    """What a template gets of its context: every field, by its name."""
+    """Fields of a context by name, the variables of its template."""
     return {field.name: getattr(context, field.name) for field in dataclasses.fields(context)}
 
 
@@ -89,12 +91,23 @@ def html_environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
+        finalize=_on_one_line,
     )
     env.filters["fixed"] = _fixed
     env.filters["general"] = _general
     env.filters["percent"] = _percent
     env.filters["thousands"] = _thousands
     return env
+
+
+def _with_lines(value: object) -> object:
+    """A value as C templates write it: no control characters but the ends of its own lines."""
+    return printable(value, lines=True) if isinstance(value, str) else value
+
+
+def _on_one_line(value: object) -> object:
+    """A value as pages write it; what macros made is Markup, and stays."""
+    return printable(value) if type(value) is str else value
 
 
 def _fixed(number: float, digits: int) -> str:

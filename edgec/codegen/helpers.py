@@ -3,12 +3,16 @@
 They are static and inline, on top of `edgec/codes.h`, so that what is not called costs nothing.
 `helper_functions` decides which ones a model has; the only one of its kind has no number in its
 name, `edgec_<model>_argmax`, others have that of their input or output, `edgec_<model>_argmax_1`.
+
+Each function has a template, and a dataclass that is the template's context.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,17 +22,138 @@ from edgec.codegen.about import LibraryAbout, PixelInput
 from edgec.codegen.cliterals import c_float, c_hex, c_int, c_list
 from edgec.codegen.cnames import LibraryNames
 from edgec.codegen.env import render
-from edgec.codegen.helper_contexts import (
-    ArgmaxContext,
-    DequantizeContext,
-    ExampleContext,
-    FeaturesContext,
-    PixelsContext,
-    QuantizeContext,
-)
 from edgec.ir.qparams import QuantParams
 from edgec.kernels.common.extent import Extent
 from edgec.lower.program import FeaturePort, Program, ProgramPort, ProgramTensor
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizeContext:
+    """Fills an input from real numbers that share a scale.
+
+    Attributes:
+        function: its name.
+        number: position among the inputs.
+        shape: as C reads it, e.g. `[1, 32, 32, 3]`.
+        scale: members of an `edgec_scale_t`.
+        kind: `s8` or `s16`, the codes.
+        count: how many numbers there are, an expression of `length` where the run decides.
+        max_length: the run decides; the macro of the longest is there.
+    """
+
+    template: ClassVar[str] = "helpers/quantize.h.j2"
+    names: LibraryNames
+    function: str
+    number: int
+    shape: str
+    scale: str
+    kind: str
+    count: str
+    max_length: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturesContext:
+    """Fills an input whose features have a scale each: `scales` and `zero_points` are C lists."""
+
+    template: ClassVar[str] = "helpers/features.h.j2"
+    names: LibraryNames
+    function: str
+    number: int
+    shape: str
+    features: int
+    scales: str
+    zero_points: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PixelsContext:
+    """Fills an input from bytes.
+
+    Attributes:
+        meaning: what the model takes for a pixel, in words.
+        c_type: type of a code.
+        tables: codes of 0 to 255, one table for all channels or one a channel; empty: `code` needs
+            none.
+        channel_elements: elements of one channel after the other, where each has a table; or 0.
+        code: code of element `i` where channels are alike, an expression.
+    """
+
+    template: ClassVar[str] = "helpers/pixels.h.j2"
+    names: LibraryNames
+    function: str
+    number: int
+    shape: str
+    meaning: str
+    c_type: str
+    tables: tuple[Array, ...]
+    channel_elements: int
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class DequantizeContext:
+    """The real numbers of an output.
+
+    Attributes:
+        real: type in which the product is exact enough, `float` or `double`.
+        scale: literal of that type.
+        count, max_length: as in `QuantizeContext`.
+    """
+
+    template: ClassVar[str] = "helpers/dequantize.h.j2"
+    names: LibraryNames
+    function: str
+    number: int
+    shape: str
+    c_type: str
+    real: str
+    scale: str
+    count: str
+    max_length: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ArgmaxContext:
+    """The largest element of an output.
+
+    Attributes:
+        classes: elements that are compared, the last axis.
+        positions: there are several such groups.
+        last: number of the last of them.
+    """
+
+    template: ClassVar[str] = "helpers/argmax.h.j2"
+    names: LibraryNames
+    function: str
+    number: int
+    c_type: str
+    kind: str
+    classes: int
+    positions: bool
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleContext:
+    """A function that runs the model once.
+
+    Attributes:
+        result: what it returns.
+        parameters: its parameters.
+        before: statements that fill the inputs.
+        after: statement that hands out the result.
+        state: the model keeps a state between runs.
+    """
+
+    template: ClassVar[str] = "helpers/example.c.j2"
+    names: LibraryNames
+    result: str
+    parameters: tuple[str, ...]
+    before: tuple[str, ...]
+    after: str
+    state: bool
+
 
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
 """Types of codes that stand for real numbers, as names of functions have them."""
@@ -62,7 +187,7 @@ def _quantize(
     program: Program, names: LibraryNames, number: int, suffix: str
 ) -> QuantizeContext | FeaturesContext:
     port = program.inputs[number]
-    function = f"{names.prefix}_quantize_input{suffix}"
+    function = f"{names.prefix}_quantize{suffix}"
     shape = str(list(port.tensor.shape))
     if isinstance(port, FeaturePort):
         scales, zero_points = port.features.scale, port.features.zero_point
@@ -100,7 +225,7 @@ def scale_members(scale: float) -> str:
 
 
 def _count(program: Program, tensor: ProgramTensor, fixed: str) -> str:
-    """How many elements a tensor has in a run, an expression of C."""
+    """C expression for the number of elements of a tensor in a run."""
     extent, size = program.extent(tensor), tensor.dtype.size_bytes
     if not extent.each:
         return fixed
@@ -147,7 +272,7 @@ def _pixel_tables(tensor: ProgramTensor, normalize: Normalize | None) -> tuple[A
 
 
 def _channel_elements(port: ProgramPort, axis: int | None) -> int:
-    """How many elements of one channel lie side by side in the arena."""
+    """Number of elements of one channel that lie side by side in the arena."""
     if axis is None:
         return 0
     perm = port.model_perm or tuple(range(len(port.tensor.shape)))
@@ -163,7 +288,7 @@ def _dequantize(
     literal = c_float(tensor.scale)
     return DequantizeContext(
         names=names,
-        function=f"{names.prefix}_dequantize_output{suffix}",
+        function=f"{names.prefix}_dequantize{suffix}",
         number=number,
         shape=str(list(tensor.shape)),
         c_type=tensor.dtype.c_name,
@@ -175,7 +300,7 @@ def _dequantize(
 
 
 def _classes(program: Program, tensor: ProgramTensor) -> int:
-    """How many elements of a tensor are compared: its last axis, or all where it has one axis.
+    """Number of elements that an argmax compares: the last axis, or all of a tensor of one axis.
 
     0 where there is nothing to compare, or only the run knows how many there are.
     """
@@ -212,7 +337,7 @@ def example(program: Program, names: LibraryNames) -> str:
         parameters.append(f"const {'float' if is_real else 'int32_t'} *{name}")
         if is_real:
             length = _longest(program, port.tensor, names)
-            before.append(f"{names.prefix}_quantize_input{suffix}(&context, {name}{length});")
+            before.append(f"{names.prefix}_quantize{suffix}(&context, {name}{length});")
         else:
             size = f"{names.macro}_INPUT_{number}_BYTES"
             before.append(f"memcpy({names.prefix}_input(&context, {number}), {name}, {size});")
@@ -228,8 +353,9 @@ def example(program: Program, names: LibraryNames) -> str:
         result = "void"
         parameters.append("float *results")
         length = _longest(program, tensor, names)
-        after = f"{names.prefix}_dequantize_output{suffix}(&context, results{length});"
-    text = ExampleContext(names, result, tuple(parameters), tuple(before), after)
+        after = f"{names.prefix}_dequantize{suffix}(&context, results{length});"
+    state = program.state_bytes > 0
+    text = ExampleContext(names, result, tuple(parameters), tuple(before), after, state)
     return render(text.template, text)
 
 

@@ -1,7 +1,14 @@
-"""Which of edgec's runtime headers a piece of generated C needs."""
+"""Runtime headers that a piece of generated C needs, and the folder in which a library has them.
+
+Libraries that different versions of edgec made may meet in one program, and build systems such as
+Zephyr's put the include folders of all libraries on one path.  So a library has its headers in a
+folder whose name holds a digest of the whole runtime, such as `edgec_3f9a2c10/math.h`.  A file that
+includes the headers of two models needs one runtime for both; else there is an `#error`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -9,13 +16,14 @@ from functools import cache
 from edgec.base.resources import data_dir
 
 FOLDER = "edgec"
-"""The folder of the runtime headers, as `#include` names it."""
-BASE = "math.h"
+"""The folder of the runtime headers, as edgec's own `#include` lines name it."""
+BASE = "arithmetic/math.h"
 """The header that every source includes: it refuses compilers that its arithmetic is not for."""
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _WORD = re.compile(r"\b(?:edgec|EDGEC)_\w+")
-_INCLUDE = re.compile(rf'^\s*#\s*include\s+"{FOLDER}/([\w.]+)"', re.M)
+_INCLUDE = re.compile(rf'^\s*#\s*include\s+"{FOLDER}(?:_[0-9a-f]{{8}})?/([\w./]+)"', re.M)
+_UNSET = "#define EDGEC_RUNTIME 0x0UL"
 _DEFINITIONS = (
     re.compile(r"^\s*#\s*define\s+(\w+)", re.M),
     re.compile(r"^typedef\b[^{;]*?(\w+)\s*;", re.M),
@@ -23,14 +31,39 @@ _DEFINITIONS = (
     re.compile(r"^[A-Za-z_][^\n;=]*?\b(\w+)\(", re.M),
     re.compile(r"^\s+(EDGEC_\w+)\s*(?:=|,)", re.M),
 )
-"""How a header defines macros, types of one line, structs, functions and enumerators."""
+"""Patterns of definitions in a header: macros, one-line types, structs, functions, enumerators."""
 
 
 @cache
 def runtime_headers() -> dict[str, str]:
-    """The text of every runtime header, by file name."""
+    """The text of every runtime header, by its path below `FOLDER`."""
     folder = data_dir("firmware") / "runtime" / "include" / FOLDER
-    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.h"))}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text("utf-8")
+        for path in sorted(folder.rglob("*.h"))
+    }
+
+
+@cache
+def runtime_number() -> str:
+    """A number for the text of all runtime headers, eight hexadecimal digits."""
+    digest = hashlib.sha256(repr(sorted(runtime_headers().items())).encode())
+    return digest.hexdigest()[:8]
+
+
+def library_folder() -> str:
+    """The folder of the runtime headers, as the `#include` lines of a library name it."""
+    return f"{FOLDER}_{runtime_number()}"
+
+
+def in_library(text: str) -> str:
+    """A file of edgec's as it stands in a library, with the folder and number of the runtime.
+
+    Args:
+        text: C, or another file, which stays as it is.
+    """
+    own = _INCLUDE.sub(lambda m: m[0].replace(f'"{FOLDER}/', f'"{library_folder()}/'), text)
+    return own.replace(_UNSET, f"#define EDGEC_RUNTIME 0x{runtime_number()}UL")
 
 
 def used_headers(code: str, headers: Mapping[str, str]) -> tuple[str, ...]:

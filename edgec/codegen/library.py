@@ -1,10 +1,11 @@
 """The C library of a model: `emit_library`.
 
 library.json  CMakeLists.txt  README.md  LICENSE
-include/edgec_<name>.h  include/edgec/*.h     the interface, and what it needs of the runtime
-include/edgec_<name>_labels.h                 names of classes, where they are known
-src/edgec_<name>.c                            kernels and the run function
-src/edgec_<name>_weights.c, .h                constants
+include/edgec_<name>.h              the interface
+include/edgec_<name>-labels.h       names of classes, where they are known
+include/edgec_<digits>/*.h          what the two need of the runtime
+src/edgec_<name>.c                  kernels and the run function
+src/edgec_<name>-weights.c, .h      constants
 """
 
 from __future__ import annotations
@@ -15,18 +16,15 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
-from edgec.base.dtypes import DType
 from edgec.base.resources import licence
 from edgec.base.version import __version__
 from edgec.codegen.about import NOTHING_KNOWN, LibraryAbout
+from edgec.codegen.calls import NAME_LIMIT, state_contexts, step_contexts
 from edgec.codegen.cliterals import c_float, c_int, c_string, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.contexts import (
     CMakeContext,
     ConstantContext,
-    CopyContext,
     HeaderContext,
     KernelContext,
     LabelsContext,
@@ -34,23 +32,25 @@ from edgec.codegen.contexts import (
     PortContext,
     ReadmeContext,
     SourceContext,
-    StepContext,
     WeightsContext,
 )
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
 from edgec.codegen.helpers import example, helper_functions
-from edgec.codegen.includes import FOLDER, closure, runtime_headers, used_headers
-from edgec.kernels.common.constants import ProgramConstant
-from edgec.kernels.common.extent import Extent
-from edgec.kernels.common.params import ConstantRef, Params
-from edgec.kernels.family import CALLED, CALLED_NAME, KernelSpec
-from edgec.lower.program import Argument, FeaturePort, Program, ProgramPort, Step, TensorArg
+from edgec.codegen.includes import (
+    closure,
+    in_library,
+    library_folder,
+    runtime_headers,
+    runtime_number,
+    used_headers,
+)
+from edgec.kernels.common.constants import ConstantRef, Params, ProgramConstant
+from edgec.kernels.common.spec import CALLED, CALLED_NAME
+from edgec.kernels.family import KernelSpec
+from edgec.lower.program import FeaturePort, Program, ProgramPort
 
 _DIGEST_DIGITS = 16
-_NAME_LIMIT = 60
-_TOKENS = "tokens"
-"""The length of a run as a signed number, in the C function that runs it."""
 
 
 def emit_library(
@@ -67,7 +67,7 @@ def emit_library(
         program: a program, from `lower.lower`.
         out_dir: the library's folder; created, or updated where it exists.
         names: in C; default: from the program's name.
-        about: what helper functions of its header know of the model.
+        about: what its header and readme say beside what the program holds.
 
     Raises:
         CodegenError: a file cannot be written.
@@ -90,8 +90,8 @@ def library_files(
     }
     if program.constants:
         weights = weights_context(program, names)
-        files[f"src/{names.prefix}_weights.h"] = render(weights.header_template, weights)
-        files[f"src/{names.prefix}_weights.c"] = render(weights.template, weights)
+        files[f"src/{names.weights}.h"] = render(weights.header_template, weights)
+        files[f"src/{names.weights}.c"] = render(weights.template, weights)
     if about.labels:
         files[f"include/{names.labels}"] = labels_header(
             names, program.name, about.labels, about.labelled
@@ -101,8 +101,8 @@ def library_files(
     files["library.json"] = _library_json(names)
     headers = runtime_headers()
     for header in closure(files.values(), headers):
-        files[f"include/{FOLDER}/{header}"] = headers[header]
-    return files
+        files[f"include/{library_folder()}/{header}"] = headers[header]
+    return {path: in_library(text) for path, text in files.items()}
 
 
 def render_kernel(context: KernelContext) -> str:
@@ -130,7 +130,7 @@ def labels_header(names: LibraryNames, model: str, labels: Sequence[str], labell
         labelled: position of the output whose classes they are.
     """
     literals = tuple(c_string(label) for label in labels)
-    title = comment_text(model, _NAME_LIMIT)
+    title = comment_text(model, NAME_LIMIT)
     context = LabelsContext(names, title, __version__, labelled, literals)
     return render(LabelsContext.template, context)
 
@@ -138,10 +138,10 @@ def labels_header(names: LibraryNames, model: str, labels: Sequence[str], labell
 def header_context(
     program: Program, names: LibraryNames, about: LibraryAbout = NOTHING_KNOWN
 ) -> HeaderContext:
-    """What `model.h.j2` gets."""
+    """Context of `model.h.j2` for a program."""
     return HeaderContext(
         names=names,
-        title=comment_text(program.name, _NAME_LIMIT),
+        title=comment_text(program.name, NAME_LIMIT),
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         arena_bytes=program.arena_bytes,
@@ -156,6 +156,9 @@ def header_context(
         helpers=helper_functions(program, names, about),
         example=tuple(f" *     {line}".rstrip() for line in example(program, names).splitlines()),
         labels=bool(about.labels),
+        state_bytes=program.state_bytes,
+        runtime=runtime_number(),
+        stack=(about.stack,) if about.stack else (),
     )
 
 
@@ -169,11 +172,13 @@ def _readme_context(header: HeaderContext, example: str) -> ReadmeContext:
         header.inputs,
         header.outputs,
         example,
+        header.state_bytes,
+        header.stack,
     )
 
 
 def source_context(program: Program, names: LibraryNames) -> SourceContext:
-    """What `model.c.j2` gets."""
+    """Context of `model.c.j2` for a program."""
     kernels = tuple(
         render_kernel(KernelContext(kernel.spec.describe(), kernel.name, kernel.spec))
         for kernel in program.kernels
@@ -183,26 +188,25 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
     types = "\n".join(table.c_type for table in params)
     return SourceContext(
         names=names,
-        title=comment_text(program.name, _NAME_LIMIT),
+        title=comment_text(program.name, NAME_LIMIT),
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         includes=used_headers("\n".join((*kernels, types)), runtime_headers()),
         uses_weights=bool(program.constants),
         kernels=kernels,
         params=tuple(_params_context(table, params[table], constants) for table in params),
-        steps=tuple(
-            _step_context(program, number, step, params, constants)
-            for number, step in enumerate(program.steps)
-        ),
+        steps=step_contexts(program, params, constants),
         inputs=_ports(program, program.inputs),
         outputs=_ports(program, program.outputs),
         runtime_bits=program.runtime_bits,
         max_length=program.max_length,
+        init="init_without_state" if program.state else f"{names.prefix}_init",
+        state=state_contexts(program, constants),
     )
 
 
 def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
-    """What `weights.h.j2` and `weights.c.j2` get."""
+    """Context of `weights.h.j2` and `weights.c.j2` for a program."""
     hot = {each.constant for each in program.resident}
     constants = tuple(
         ConstantContext(
@@ -220,7 +224,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
     )
     return WeightsContext(
         names=names,
-        title=comment_text(program.name, _NAME_LIMIT),
+        title=comment_text(program.name, NAME_LIMIT),
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         constants=constants,
@@ -231,7 +235,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
 def constant_names(program: Program, names: LibraryNames) -> tuple[str, ...]:
     """The C name of each constant of a program, in order."""
     return tuple(
-        shared_name(constant) if constant.shared else f"{names.prefix}_{constant.stem}_{number}"
+        shared_name(constant) if constant.shared else names.constant(number, constant.stem)
         for number, constant in enumerate(program.constants)
     )
 
@@ -253,7 +257,7 @@ def _port(program: Program, number: int, port: ProgramPort) -> PortContext:
     extent = program.extent(tensor)
     return PortContext(
         number=number,
-        name=comment_text(tensor.name, _NAME_LIMIT),
+        name=comment_text(tensor.name, NAME_LIMIT),
         shape=str(list(tensor.shape)),
         layout=_layout(port),
         dtype=f"EDGEC_{tensor.dtype.name}",
@@ -291,56 +295,6 @@ def _params_context(table: Params, name: str, constants: tuple[str, ...]) -> Par
             for key, value in values
         ),
     )
-
-
-def _step_context(
-    program: Program,
-    number: int,
-    step: Step,
-    params: dict[Params, str],
-    constants: tuple[str, ...],
-) -> StepContext:
-    arguments = [_argument(argument, constants, program) for argument in step.inputs]
-    output = TensorArg(step.output.offset_bytes, step.output.dtype)
-    arguments.append(_argument(output, constants, program))
-    if step.scratch is not None:
-        arguments.append(_argument(step.scratch, constants, program))
-    copy = _copy_context(step, params)
-    tables = [f"&{params[table]}" for table in step.params]
-    arguments += tables if copy is None else ["&copied", *tables[1:]]
-    if step.runtime_bits is not None:
-        arguments.append(f"width_of(context, {step.runtime_bits})")
-    arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
-    return StepContext(
-        number=number,
-        comment=comment_text(", ".join(step.sources) or step.node, _NAME_LIMIT),
-        function=program.kernels[step.kernel].name,
-        arguments=tuple(arguments),
-        offset_bytes=step.output.offset_bytes,
-        size=_size(program.extent(step.output)),
-        copy=copy,
-    )
-
-
-def _copy_context(step: Step, params: dict[Params, str]) -> CopyContext | None:
-    if step.copy is None:
-        return None
-    first = step.params[0]
-    return CopyContext(first.c_type, params[first], step.copy.offset_bytes, step.copy.size_bytes)
-
-
-def _size(extent: Extent) -> str:
-    return f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
-
-
-def _argument(argument: Argument, constants: tuple[str, ...], program: Program) -> str:
-    if isinstance(argument, ConstantRef):
-        # Kernels that move data see int16 as bytes.
-        is_wide = program.constants[argument.index].array.dtype == np.int16
-        name = constants[argument.index]
-        return f"(const void *){name}" if is_wide else name
-    place = f"arena + {argument.offset_bytes}"
-    return place if argument.dtype is DType.INT8 else f"(void *)({place})"
 
 
 def _library_json(names: LibraryNames) -> str:

@@ -27,6 +27,7 @@ from edgec.base.version import __version__
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
 from edgec.codegen.firmware_app import COMMON, CONSOLE, FirmwareApp
+from edgec.codegen.includes import in_library
 from edgec.codegen.project_contexts import (
     AppConfigContext,
     BoardConfigContext,
@@ -95,6 +96,7 @@ class FirmwareModel:
         arena_bytes: the arena it needs.
         num_inputs: how many inputs it has.
         in_ram: its constants that lie in RAM.
+        state_bytes: what it keeps from run to run.
     """
 
     library_dir: Path
@@ -104,6 +106,7 @@ class FirmwareModel:
     arena_bytes: int
     num_inputs: int
     in_ram: tuple[RamConstant, ...] = ()
+    state_bytes: int = 0
 
 
 def emit_project(
@@ -160,7 +163,7 @@ def _check(models: Sequence[FirmwareModel]) -> None:
 def _parts(
     models: Sequence[FirmwareModel], board: Board, app: FirmwareApp
 ) -> list[tuple[str, Path]]:
-    """What is copied: folder in the project, and where from."""
+    """Folders of the project, each with the folder that is copied to it."""
     firmware = data_dir("firmware")
     port = firmware / "port" / board.port
     if not port.is_dir():
@@ -183,7 +186,7 @@ def _copied(part: str, folder: Path) -> dict[str, str]:
     hidden = ("__pycache__", ".pio")
     names = {path.relative_to(folder): path for path in paths}
     return {
-        f"{part}/{name.as_posix()}": path.read_text("utf-8")
+        f"{part}/{name.as_posix()}": in_library(path.read_text("utf-8"))
         for name, path in names.items()
         if not any(word in hidden for word in name.parts)
     }
@@ -313,9 +316,11 @@ def _platformio_ini(models: Sequence[FirmwareModel], board: Board, optimize: Opt
 
 
 def _protocol_flags(models: Sequence[FirmwareModel]) -> tuple[str, ...]:
-    """Room for the inputs of all models, where they are more than protocol.h provides for."""
+    """Macros for protocol.h: room for many inputs, and states."""
     most = max(model.num_inputs for model in models)
-    return (f"-DPROTOCOL_MAX_INPUTS={most}U",) if most > PROTOCOL_INPUTS else ()
+    inputs = (f"-DPROTOCOL_MAX_INPUTS={most}U",) if most > PROTOCOL_INPUTS else ()
+    state = ("-DPROTOCOL_STATE",) if any(model.state_bytes for model in models) else ()
+    return (*inputs, *state)
 
 
 def _board_config(board: Board, baud: int) -> str:
@@ -339,6 +344,7 @@ def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
             version=__version__,
             board=board.name,
             arena_bytes=max(model.arena_bytes for model in models),
+            state_bytes=max(model.state_bytes for model in models),
         )
     )
 

@@ -1,4 +1,4 @@
-"""What the templates of the PlatformIO project get: one dataclass a template."""
+"""Contexts of the templates of the PlatformIO project: one dataclass a template."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class MlperfContext:
 
 @dataclass(frozen=True, slots=True)
 class AppConfigContext:
-    """app_config.h: what the main program serves."""
+    """app_config.h: what the main program serves; `state_bytes` is 0 where no model has a state."""
 
     template: ClassVar[str] = "project/app_config.h.j2"
 
@@ -130,3 +130,4 @@ class AppConfigContext:
     version: str
     board: str
     arena_bytes: int
+    state_bytes: int

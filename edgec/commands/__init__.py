@@ -1,4 +1,4 @@
-"""What each command of edgec does, one module a command, without a terminal: the Python interface.
+"""Commands of edgec without a terminal, one module a command: the Python interface.
 
 Imports everything but `cli`.
 """

@@ -18,7 +18,7 @@ from edgec.target.new_board import new_board
 
 @dataclass(frozen=True, slots=True)
 class WrittenBoard:
-    """What `write_new_board` made.
+    """Result of `write_new_board`.
 
     Attributes:
         path: the file.
@@ -63,7 +63,7 @@ def write_new_board(
 
 
 def checked_by(board: Board) -> str:
-    """What has run firmware of this board in edgec's tests, and what nothing has shown."""
+    """Evidence that firmware of this board runs: the emulator of edgec's tests, and its limits."""
     kind = board.emulator.kind
     if board.is_host:
         return "this computer runs the program itself"

@@ -4,56 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import BudgetError, BudgetFigure
-from edgec.base.options import App, CompileOptions
+from edgec.base.options import Budget
 from edgec.profile import profile
 from edgec.report.model import Report
-from edgec.target.board import Board
 
 
-def check_measurable(options: CompileOptions, board: Board) -> None:
-    """Refuse a budget for what will not be built, before any work is done.
-
-    Raises:
-        ConfigError: there is a budget, and no firmware to hold against it.
-    """
-    given = options.budget is not None
-    what = "the host" if board.is_host else "a board with Linux"
-    timed = options.budget is not None and options.budget.time_ms is not None
-    no_sizes = f"{what} has no sizes or cycles to hold against a budget"
-    refuse_without_effect(
-        [
-            Effect("--budget", given, not board.is_hosted, no_sizes),
-            Effect(
-                "--budget",
-                given,
-                options.build,
-                "a budget needs built firmware",
-                "leave out --no-build",
-            ),
-            Effect(
-                "--budget ms=",
-                timed,
-                options.app is App.CONSOLE,
-                "time is estimated for firmware with the main program of edgec",
-                "leave out --app, or ms=",
-            ),
-        ]
-    )
-
-
-def check_budget(folder: Path, options: CompileOptions) -> None:
+def check_budget(folder: Path, budget: Budget | None) -> None:
     """Hold a finished build against the budget.
 
     Args:
         folder: with `report.json` and the firmware.
-        options: options of the compilation.
+        budget: None: nothing is held against it.
 
     Raises:
         BudgetError: a figure is exceeded; names every one that is.
     """
-    budget = options.budget
     if budget is None:
         return
     report = Report.read(folder)

@@ -1,6 +1,7 @@
 """`edgec bundle`: one firmware that serves several compiled models.
 
-The models share the arena, and what their pools of weights have in common is linked once.
+The models share the arena, and the memory of states, which is reset when another model is selected;
+what their pools of weights have in common is linked once.
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from edgec.base.output_dir import staged_output
 from edgec.base.work_folder import temporary_folder
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, RamConstant, emit_project
-from edgec.commands.compile_placement import ram_constants
+from edgec.commands.compile_facts import ram_constants
 from edgec.lower.resident import free_bytes
 from edgec.report.bundle import Bundle, BundledModel
 from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.host import runs_natively
+from edgec.sim.host_process import host_process
 from edgec.target.board import Board
-from edgec.toolchain.platformio import FirmwareFiles
+from edgec.toolchain.build_place import PROJECT_DIR, check_build_place
+from edgec.toolchain.platformio import FirmwareFiles, Mode, check_installed
 from edgec.toolchain.size import FirmwareSize
-from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
+from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor
 from edgec.workflow.session import LIBRARY_DIR, firmware_program
 
@@ -54,6 +57,7 @@ def bundle_models(
     board = _common_board(folders, reports)
     _check_different(folders, reports)
     check_build_place(out)
+    check_installed(board, Mode.INSTALLED)
     with staged_output(out, force=force) as staging:
         arena_in, in_ram = _in_ram(reports, board)
         models = [
@@ -97,7 +101,7 @@ def _common_board(folders: Sequence[Path], reports: Sequence[Report]) -> Board:
 
 
 def _preferred(reports: Sequence[Report]) -> Optimize:
-    """What the compiler of a firmware prefers: what all builds do, or speed where they differ."""
+    """Preference of the firmware's compiler: that of all builds, or speed where they differ."""
     found = {report.optimize for report in reports}
     return found.pop() if len(found) == 1 else Optimize.SPEED
 
@@ -128,6 +132,7 @@ def _in_ram(
         return None, [() for _ in reports]
     arena_in = regions.pop() if len(regions) == 1 else board.memory.arena_in
     arena_bytes = max(report.memory.arena_bytes for report in reports)
+    arena_bytes += max(report.memory.state_bytes for report in reports)
     free = free_bytes(board.memory, board.memory.region(arena_in), arena_bytes)
     in_ram = []
     for placement in placements:
@@ -155,14 +160,16 @@ def _taken(
         report.memory.arena_bytes,
         len(report.inputs),
         in_ram,
+        report.memory.state_bytes,
     )
 
 
 def _demand(reports: Sequence[Report]) -> Demand:
     arenas = [Tensor(r.model, (r.memory.arena_bytes,), r.memory.arena_bytes) for r in reports]
+    state_bytes = max(report.memory.state_bytes for report in reports)
     weights = [Tensor(r.model, (r.memory.weight_bytes,), r.memory.weight_bytes) for r in reports]
     return Demand(
-        arena_bytes=max(tensor.size_bytes for tensor in arenas),
+        arena_bytes=max(tensor.size_bytes for tensor in arenas) + state_bytes,
         weight_bytes=sum(tensor.size_bytes for tensor in weights),
         activations=arenas,
         weights=weights,
@@ -213,6 +220,8 @@ def _alone(
     if not runs_natively(board):
         with EmulatedFirmware(firmware_program(folder, Report.read(folder)), board) as firmware:
             return list(firmware.run(inputs).outputs)
-    with temporary_folder() as build_dir:
-        host = HostModel(model.library_dir, build_dir, flags=("-O1",))
+    with (
+        temporary_folder() as build_dir,
+        host_process(model.library_dir, build_dir, flags=("-O1",)) as host,
+    ):
         return host.run([array[None] for array in inputs])

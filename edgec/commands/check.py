@@ -78,7 +78,7 @@ def compared(
     *,
     update: bool,
 ) -> tuple[FigureChange, ...]:
-    """What became of the committed figures.
+    """Compare the figures of a new build with the committed ones.
 
     Args:
         committed: they; None where there are none.
@@ -98,7 +98,7 @@ def compared(
 
 
 def _incomparable(committed: FigureFile, found: FigureFile) -> str:
-    """Why figures are not of the same thing; empty where they are."""
+    """Reason why two sets of figures cannot be compared; empty where they can."""
     if committed.board != found.board:
         return f"the figures are of the board {committed.board}, this build is for {found.board}"
     before, now = committed.samples, found.samples

@@ -8,45 +8,44 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
+from edgec.base.compiler_level import CompilerLevel
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.main_program import MainProgram, read_main
 from edgec.base.options import CompileOptions, Optimize, Progress, no_progress
 from edgec.base.output_dir import staged_output
-from edgec.base.output_file import check_writable
+from edgec.base.samples import SampleFile
+from edgec.codegen.about import LibraryAbout, stack_text
 from edgec.codegen.cnames import library_names
 from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.commands.budget import check_budget, check_measurable
-from edgec.commands.compile_placement import (
-    check_placement,
-    placement_report,
-    ram_constants,
-    share_of,
-)
+from edgec.commands.budget import check_budget
+from edgec.commands.compile_facts import placement_report, ram_constants, share_of
 from edgec.commands.compile_report import build_report, model_ports
-from edgec.commands.output_folder import default_folder
+from edgec.commands.output_folder import default_folder, keeping
+from edgec.commands.preflight import check_compile
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
-from edgec.kernels.buffers import buffers_of
-from edgec.kernels.mixed.price import int16_slowdown
+from edgec.kernels.price import BoardPrices
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program
 from edgec.lower.placed import Lowered, lowered
-from edgec.memory import MemoryPlan, plan_memory
-from edgec.quant.precision.goal import Room
-from edgec.report.model import CheckReport, PlacementReport, Report
+from edgec.memory import MemoryPlan
+from edgec.report.model import CheckReport, PlacementReport, QdqFileReport, QdqReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
+from edgec.toolchain.build_place import PROJECT_DIR
 from edgec.toolchain.platformio import FirmwareFiles
-from edgec.workflow.apps import Ports, check_firmware, firmware_app, with_baud
+from edgec.toolchain.size import FirmwareSize
+from edgec.toolchain.stack_usage import stack_usage
+from edgec.workflow.apps import Ports, check_firmware, check_keeps, firmware_app, with_baud
 from edgec.workflow.checks import check_host
-from edgec.workflow.export_check import compare_export
+from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
-from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
+from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
@@ -55,6 +54,8 @@ from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
+
+_NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,19 +134,15 @@ def compile_model(
     options = options or CompileOptions()
     say = progress or no_progress
     target = board if isinstance(board, Board) else load_board(board)
-    _check_asked(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else default_folder(source, target)
+    check_compile(source, target, _on_disk(calibration), folder, options)
     main = None if options.main is None else read_main(options.main)
-    if options.build:
-        check_build_place(folder)
-    if options.dump_ir is not None:
-        check_writable(options.dump_ir / "00.txt")
     with staged_output(folder, force=options.force) as staging:
         real = real_model(source, calibration, options, say)
-        check_could_fit(real.graph, target)
+        _check_possible(real.graph, target, options)
         real = with_labels(real, options.labels)
-        exact = quantized_model(real, options, say, _room(target))
+        exact = quantized_model(real, options, say, BoardPrices(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
         made, placement = _lowered(pools, target, options)
@@ -159,47 +156,67 @@ def compile_model(
         # With external data inside, so that the folder stands alone.
         suffix, data = standalone_copy(source)
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
-        about = library_about(ready, calibration, options)
-        emit_library(program, staging / LIBRARY_DIR, about=about)
+        about = library_about(ready, calibration, options.pixels, options.app)
+        run_stack = _write_library(program, staging / LIBRARY_DIR, about, target, options)
         _emit_firmware(program, staging, target, app, placement, options.optimize)
+
+        def written(
+            size: FirmwareSize | None = None,
+            checks: tuple[CheckReport, ...] = (_NOT_BUILT,),
+            of_export: QdqReport | None = None,
+            of_file: QdqFileReport | None = None,
+        ) -> Report:
+            found = build_report(
+                ready,
+                pools,
+                program,
+                made.plan,
+                target,
+                size,
+                checks,
+                of_export,
+                of_file,
+                options.app,
+                placement,
+                options.optimize,
+                run_stack,
+            )
+            found.write(staging)
+            write_reference(ready.integer, staging)
+            write_text(found, staging)
+            return found
+
         size = None
         if options.build:
             say("building firmware")
-            size = build_firmware(staging, target, demand, main)
+            with keeping(staging, folder, written):
+                size = build_firmware(staging, target, demand, main)
         checks: tuple[CheckReport, ...] = ()
         qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, options, ports, main)
             qdq_export, qdq_file = compare_export(exact), compare_file(exact)
-        report = build_report(
-            ready,
-            pools,
-            program,
-            made.plan,
-            target,
-            size,
-            checks,
-            qdq_export,
-            qdq_file,
-            options.app,
-            placement,
-            options.optimize,
-        )
-        report.write(staging)
-        write_reference(ready.integer, staging)
-        write_text(report, staging)
+        report = written(size, checks, qdq_export, qdq_file)
         say("holding against the budget")
-        check_budget(staging, options)
+        check_budget(staging, options.budget)
         if finished is not None:
             finished(staging)
     return CompileResult(folder, report, ready, program, made.plan)
 
 
-def _check_asked(options: CompileOptions, board: Board) -> None:
-    """Refuse what the board cannot give, before any work is done."""
-    check_measurable(options, board)
-    check_placement(options, board)
+def _on_disk(calibration: Calibration) -> Path | None:
+    """The file of calibration data; None for arrays and where there are none."""
+    match calibration:
+        case SampleFile() | Path() | str():
+            return SampleFile.of(calibration).path
+    return None
+
+
+def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None:
+    """Refuse what board or main program surely cannot do, before the network is quantized."""
+    check_could_fit(graph, board)
+    check_keeps(options.app, graph)
 
 
 def _lowered(
@@ -211,18 +228,18 @@ def _lowered(
     return made, placement_report(made, share, board)
 
 
-def _room(board: Board) -> Room:
-    """The memory that the activations of a network may take on a board, and their price."""
-
-    def arena_bytes(graph: Graph) -> int:
-        choices = select_kernels(graph, Target.of(board))
-        buffers, overlaps, _ = buffers_of(graph, choices)
-        return plan_memory(buffers, overlaps).arena_bytes
-
-    def slowdown(graph: Graph) -> float | None:
-        return None if board.is_hosted else int16_slowdown(graph, Target.of(board))
-
-    return Room(arena_bytes, board.arena_limit_bytes, slowdown)
+def _write_library(
+    program: Program, library: Path, about: LibraryAbout, board: Board, options: CompileOptions
+) -> dict[CompilerLevel, int]:
+    """Write the library; where firmware is built, with the stack that it needs, which is given."""
+    emit_library(program, library, about=about)
+    if not options.build:
+        return {}
+    source = Path("src", f"{library_names(program.name).prefix}.c")
+    run_stack = stack_usage(library, source, board)
+    stack = stack_text(run_stack, board.core.value)
+    emit_library(program, library, about=replace(about, stack=stack))
+    return run_stack
 
 
 def _emit_firmware(
@@ -243,6 +260,7 @@ def _emit_firmware(
         program.arena_bytes,
         len(program.inputs),
         ram_constants(placement),
+        program.state_bytes,
     )
     arena_in = None if placement is None else placement.arena_in
     emit_project([model], board, staging / PROJECT_DIR, app, arena_in, optimize)
@@ -255,7 +273,7 @@ def _demand(program: Program, board: Board, placement: PlacementReport | None) -
         and (bool(placement.weights) or placement.arena_in != board.memory.arena_in)
     )
     return Demand(
-        arena_bytes=program.arena_bytes,
+        arena_bytes=program.arena_bytes + program.state_bytes,
         weight_bytes=program.constant_bytes,
         activations=[Tensor(t.name, t.shape, t.size_bytes) for t in program.tensors],
         weights=[Tensor(c.stem, c.array.shape, c.array.nbytes) for c in program.constants],

@@ -1,28 +1,123 @@
 """Compiling what was compiled before: the finished output folder is taken from a cache.
 
 Loads nothing of the compiler where it finds something, so that an unchanged build takes no time.
+
+Equal keys mean equal output, byte for byte.  A key covers the program (edgec's own files, Python,
+its packages, compilers, emulators), the board, the options, and what the files hold that a user
+names.  Where they lie is no part of it, apart from the name of the model, which is in the generated
+code.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.base.cache_folder import cache_folder, cache_limit_bytes
+from edgec.base.digests import canonical_digest, digest_of_files, file_digest
 from edgec.base.errors import ConfigError, EdgecError
-from edgec.base.file_digest import file_digest
+from edgec.base.main_program import main_files
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_dir import staged_output
-from edgec.base.packed_folder import PackedFolder, pack, read_packed
-from edgec.base.result_cache import ResultCache
+from edgec.base.resources import data_dir, licence
+from edgec.base.result_cache import (
+    PackedFolder,
+    ResultCache,
+    cache_folder,
+    cache_limit_bytes,
+    pack,
+    read_packed,
+)
 from edgec.base.samples import SampleFile
-from edgec.commands.compile_key import compile_key
+from edgec.base.samples.file import FOLDER_SUFFIXES
 from edgec.commands.output_folder import default_folder
 from edgec.report.model import Report
 from edgec.target.board import Board, load_board
+from edgec.toolchain.identity import toolchain_identity
+
+_SCHEMA = 3
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def compile_key(
+    model: Path, board: Board, samples: SampleFile | None, options: CompileOptions
+) -> str | None:
+    """The key, 64 hexadecimal digits; None where a file cannot be read.
+
+    Files that a model keeps some of its weights in are no part of it: only the importer knows them.
+
+    Args:
+        model: the file.
+        board: the target.
+        samples: calibration data.
+        options: how to compile; those that say how to write the output folder play no part.
+    """
+    try:
+        found = (
+            _SCHEMA,
+            program_digest(),
+            digest_of_files(data_dir("firmware"), _is_source),
+            licence(),
+            toolchain_identity(board),
+            board,
+            dataclasses.replace(options, force=False, dump_ir=None, labels=None, main=None),
+            None if options.labels is None else file_digest(options.labels),
+            None if options.main is None else _sources(options.main),
+            model.name,
+            file_digest(model),
+            None if samples is None else _samples(samples),
+        )
+    except (OSError, ValueError, ConfigError):  # ValueError: no path at all
+        return None
+    return canonical_digest(found)
+
+
+def program_digest() -> str:
+    """Digest of edgec's own files.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    return digest_of_files(_PACKAGE, _is_source)
+
+
+def _is_source(path: Path) -> bool:
+    """Whether a file of the package, by its path in there, is one of those that edgec consists of.
+
+    Python's copies are not, nor is the data folder of a wheel, of which a compilation reads the
+    board, the firmware and the licence.
+    """
+    return "__pycache__" not in path.parts and path.parts[0] != "_data"
+
+
+def _samples(samples: SampleFile) -> tuple[object, ...]:
+    path = samples.path
+    if path.is_dir():
+        # Messages on what is in a folder name it.
+        return (samples.normalize, str(path), _folder(path))
+    return (samples.normalize, path.suffix, file_digest(path))
+
+
+def _sources(main: Path) -> tuple[tuple[str, str], ...]:
+    """Names and digests of the files of a main program."""
+    return tuple((each.name, file_digest(each)) for each in main_files(main))
+
+
+def _folder(path: Path) -> tuple[tuple[str, str], ...]:
+    """Names of what lies in a folder and in its subfolders, and digests of the samples there."""
+    entries = sorted(path.iterdir())
+    below = [each for entry in entries if entry.is_dir() for each in sorted(entry.iterdir())]
+    return tuple(
+        (
+            str(each.relative_to(path)),
+            file_digest(each) if each.suffix.lower() in FOLDER_SUFFIXES and each.is_file() else "",
+        )
+        for each in (*entries, *below)
+    )
+
 
 _log = logging.getLogger(__name__)
 _BUILDS = "builds"
@@ -43,7 +138,7 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class BuildJob:
-    """What is to be built.
+    """Inputs of a build: model, board, samples, folder and options.
 
     Attributes:
         model: ONNX or TensorFlow Lite file.
@@ -99,7 +194,9 @@ def build(
     kept = _kept(store, key, model)
     if kept is not None:
         progress("unchanged: taken from the cache")
-        return _restored(job, kept)
+        restored = _restored(job, kept)
+        if restored is not None:
+            return restored
     result, data = _compiled(job, progress, keep=True)
     if data and job.key == key:  # nobody changed a file meanwhile
         _keep(store, key, data)
@@ -107,7 +204,7 @@ def build(
 
 
 def build_cache() -> ResultCache | None:
-    """Where builds and measured weight pools are kept; None where the user has no home folder.
+    """Cache of builds and measured weight pools; None where the user has no home folder.
 
     Raises:
         ConfigError: the environment says no size for its limit.
@@ -117,23 +214,29 @@ def build_cache() -> ResultCache | None:
 
 
 def _kept(store: ResultCache, key: str, model: Path) -> PackedFolder | None:
-    """What is kept under a key, if the files beside the model are those of then."""
+    """Cached build of a key, if the files beside the model have not changed since."""
     data = store.get(key)
     if data is None:
         return None
     try:
         found = read_packed(data)
         same = _digests(model.parent, found.record["beside"]) == found.record["beside"]
+        same = same and isinstance(found.record["warnings"], list)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return found if same else None
 
 
-def _restored(job: BuildJob, kept: PackedFolder) -> Built:
+def _restored(job: BuildJob, kept: PackedFolder) -> Built | None:
+    """The output folder as it was kept; None where it cannot be unpacked."""
+    try:
+        with staged_output(job.folder, force=job.options.force) as staging:
+            kept.unpack(staging)
+    except ValueError as error:
+        _log.warning("a build in the cache is not used: %s", error)
+        return None
     for warning in kept.record["warnings"]:
         _log.warning("%s", warning)
-    with staged_output(job.folder, force=job.options.force) as staging:
-        kept.unpack(staging)
     return Built(job.folder, Report.read(job.folder))
 
 

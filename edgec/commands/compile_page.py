@@ -9,12 +9,10 @@ from edgec.base.errors import ConfigError, EdgecError
 from edgec.base.options import Progress, no_progress
 from edgec.base.samples import SampleFile
 from edgec.profile.compile_html import write_compile_html
-from edgec.profile.compile_rows import Work
+from edgec.profile.compile_rows import Tile, Work, next_commands
 from edgec.profile.instructions import count_instructions
-from edgec.profile.next_commands import next_commands
 from edgec.profile.origins import origins_of
 from edgec.profile.run import profile
-from edgec.profile.tiles import Tile
 from edgec.report.model import Report
 from edgec.workflow.histograms import histograms
 
@@ -62,7 +60,7 @@ def _work(folder: Path, report: Report) -> Work:
             return _instructions(folder)
         found = profile(folder)
     except EdgecError as error:
-        # What is wrong with a folder stands without its name in messages.
+        # Messages about a folder leave out its name.
         why = f"it {error.what}" if isinstance(error, ConfigError) else error.what
         return Work("cycles", (), f"There are no cycles: {why}.")
     per_mac = found.cycles_per_mac

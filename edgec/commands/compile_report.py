@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from edgec.base.compiler_level import CompilerLevel
 from edgec.base.description import Description
 from edgec.base.dtypes import DType
 from edgec.base.options import App, Optimize
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
-from edgec.commands.compile_losses import loss_reports
-from edgec.commands.compile_precision import decisions_report, int16_report
+from edgec.commands.compile_facts import decisions_report, int16_report, loss_reports
 from edgec.floatrun.executor import is_quantized
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
+from edgec.ir.metadata import state_pairs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
-from edgec.kernels.common.sharing import LEAST, sharing_shapes
-from edgec.kernels.select import operands
+from edgec.kernels.common.spec import LEAST, sharing_shapes
+from edgec.kernels.family import name_of, operands
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.kernels.weightpool.plan.reasons import PooledLayer
 from edgec.lower import Program
@@ -63,6 +65,7 @@ def build_report(
     app: App = App.CONSOLE,
     placement: PlacementReport | None = None,
     optimize: Optimize = Optimize.SPEED,
+    run_stack: Mapping[CompilerLevel, int] = MappingProxyType({}),
 ) -> Report:
     """The report of a compilation.
 
@@ -79,6 +82,7 @@ def build_report(
         app: the main program of the firmware.
         placement: where arena and weights lie; None under an operating system.
         optimize: what the library prefers.
+        run_stack: stack that the library needs, by level; empty: not measured.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -97,7 +101,7 @@ def build_report(
         parameters=sum(
             c.array.size for c in (ready.annotated or ready.imported).constants.values()
         ),
-        memory=_memory(program, plan, board, size),
+        memory=_memory(program, plan, board, size, run_stack),
         calibration=_calibration(quantization),
         checks=tuple(checks),
         qdq_export=qdq_export,
@@ -119,11 +123,13 @@ def build_report(
         placement=placement,
         has_integers=is_quantized(ready.imported),
         optimize=optimize,
+        loops=program.loops,
+        state=state_pairs(ready.imported),
     )
 
 
 def _sharing_notes(program: Program, optimize: Optimize) -> tuple[str, ...]:
-    """How many layers share functions where small code was asked for."""
+    """Notes on layers that share functions, where small code was asked for."""
     if optimize is Optimize.SPEED:
         return ()
     sharing = sharing_shapes(kernel.spec for kernel in program.kernels)
@@ -218,14 +224,15 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             op=nodes[step.node].op.removeprefix("Q"),
             sources=step.sources,
             output_shape=step.output.shape,
-            macs=step.macs,
+            macs=step.macs * program.times(number),
             weight_bytes=_constant_bytes(program, step),
-            kernel=program.kernels[step.kernel].spec.family,
+            kernel=name_of(program.kernels[step.kernel].spec),
             sqnr_db=finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
             growth=_growth(graph, program, nodes[step.node], number),
             form=_form(nodes[step.node]),
+            turns=program.times(number),
         )
         for number, step in enumerate(program.steps)
     )
@@ -238,7 +245,7 @@ def _form(node: Node) -> str:
 
 
 def _growth(graph: Graph, program: Program, node: Node, number: int) -> GrowthReport | None:
-    """What a step has less in a shorter run: from runs that are shorter by 1 and by 2."""
+    """Sizes that a step has less in a shorter run, from runs shorter by 1 and by 2."""
     if not program.sizes_of_run(number):
         return None
     step = program.steps[number]
@@ -263,7 +270,7 @@ def _activation_bytes(graph: Graph, node: Node) -> int:
 def _buffers(plan: MemoryPlan) -> tuple[BufferReport, ...]:
     return tuple(
         BufferReport(name, slot.offset, slot.size_bytes, slot.first_step, slot.end_step)
-        for name, slot in plan.slots.items()
+        for name, slot in plan.arena_slots.items()
     )
 
 
@@ -273,10 +280,18 @@ def _constant_bytes(program: Program, step: Step) -> int:
 
 
 def _memory(
-    program: Program, plan: MemoryPlan, board: Board, size: FirmwareSize | None
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    size: FirmwareSize | None,
+    run_stack: Mapping[CompilerLevel, int],
 ) -> MemoryReport:
     arena, weights = program.arena_bytes, program.constant_bytes
-    needed = MemoryReport(arena, plan.disjoint_bytes, weights, board.flash_bytes, board.ram_bytes)
+    needed = MemoryReport(
+        *(arena, plan.disjoint_bytes, weights, board.flash_bytes, board.ram_bytes),
+        state_bytes=program.state_bytes,
+        run_stack=run_stack,
+    )
     if size is None:
         return needed
     return dataclasses.replace(
@@ -285,7 +300,11 @@ def _memory(
         code_bytes=size.flash_bytes - weights,
         ram_bytes=size.ram_bytes,
         stack_bytes=size.stack_bytes,
-        variable_bytes=size.ram_bytes - size.stack_bytes - arena - size.ram_weights_bytes,
+        variable_bytes=size.ram_bytes
+        - size.stack_bytes
+        - arena
+        - program.state_bytes
+        - size.ram_weights_bytes,
         ram_weight_bytes=size.ram_weights_bytes,
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
-from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_progress
+from edgec.base.options import IntegerOptions, Progress, WeightPoolOptions, no_progress
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs, check_search
 from edgec.commands.compress_search import MaxDrop, Task, smallest_pools
@@ -32,7 +32,7 @@ from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measu
 from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, real_model
 from edgec.workflow.known_samples import seen_before
-from edgec.workflow.pool_curve import PoolCurve
+from edgec.workflow.pool_search import PoolCurve
 
 _SHARED = (
     "other models use the same pool: it is counted here in full, but `edgec bundle` stores it once"
@@ -123,7 +123,7 @@ class CompressOptions:
 
     pool: WeightPoolOptions = field(default_factory=WeightPoolOptions)
     training: Training = field(default_factory=Training)
-    compilation: CompileOptions = field(default_factory=CompileOptions)
+    compilation: IntegerOptions = field(default_factory=IntegerOptions)
     max_drop: MaxDrop | None = None
     reorder: bool = True
 
@@ -197,7 +197,7 @@ def _searched(
 
 
 def _check_training(jobs: Sequence[Job], training: Training) -> None:
-    """What fine-tuning will need is there: PyTorch, the device."""
+    """Check that PyTorch and the device for fine-tuning are there."""
     if not any(job.train for job in jobs):
         return
     recipe = _recipe(training, jobs[0].output, shared=False)

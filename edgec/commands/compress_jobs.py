@@ -1,4 +1,4 @@
-"""What `edgec compress` is to do: models, their data, and the files to write."""
+"""Jobs of `edgec compress`: models, their data, and the files to write."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def check_jobs(jobs: Sequence[Job], teacher: Path | None = None) -> None:
 
 
 def check_search(jobs: Sequence[Job], page: Path | None = None) -> None:
-    """What a search for the smallest pools needs, and what it cannot do.
+    """Check the inputs of a search for the smallest pools.
 
     Args:
         jobs: what is to be done.

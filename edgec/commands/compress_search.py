@@ -10,19 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.base.canonical import canonical_digest
+from edgec.base.digests import canonical_digest
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import (
-    CompileOptions,
+    IntegerOptions,
     PoolSharing,
     Progress,
     WeightPoolOptions,
     check_drop,
 )
 from edgec.base.result_cache import ResultCache
-from edgec.commands.compile_cached import build_cache
-from edgec.commands.compile_key import program_digest
+from edgec.commands.compile_cached import build_cache, program_digest
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool_graph import limited_bits
 from edgec.profile.pools_html import write_pools_html
@@ -31,10 +30,16 @@ from edgec.weightpool import CompressionReport, compress_graph
 from edgec.workflow.accuracy import LabelledData, float_share, integer_share
 from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, quantized_model
-from edgec.workflow.pool_curve import PoolCurve, PoolPoint, is_enough, point_name
-from edgec.workflow.pool_figures import pool_figures
-from edgec.workflow.pool_search import most_trials, smallest
-from edgec.workflow.pool_ways import ways_of
+from edgec.workflow.pool_search import (
+    PoolCurve,
+    PoolPoint,
+    is_enough,
+    most_trials,
+    point_name,
+    pool_figures,
+    smallest,
+    ways_of,
+)
 
 _WIDEST = 8
 _SCHEMA = 1
@@ -42,7 +47,7 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class MaxDrop:
-    """How much accuracy small pools may cost.
+    """Accuracy that small pools may cost.
 
     Attributes:
         points: percentage points below the float model.
@@ -78,7 +83,7 @@ class Task:
     data: LabelledData
     drop: MaxDrop
     pool: WeightPoolOptions
-    compilation: CompileOptions
+    compilation: IntegerOptions
 
     @property
     def digest(self) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import ConfigError, system_reason
+from edgec.base.label_file import read_labels
 from edgec.base.output_dir import staged_output
 from edgec.base.version import __version__
 from edgec.codegen.cnames import LibraryNames, library_names
@@ -18,7 +19,7 @@ from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import labels_header
 from edgec.commands.output_folder import BUILD_ROOT
 from edgec.report.model import REPORT_JSON, Report
-from edgec.workflow.labels import check_labels, labelled_output, read_labels
+from edgec.workflow.labels import check_labels, labelled_output
 from edgec.workflow.session import LIBRARY_DIR
 
 
@@ -116,7 +117,7 @@ def _library_files(folder: Path, names: LibraryNames) -> dict[str, str]:
         raise ConfigError("holds no library", where=str(folder), hint="compile it again")
     found = [
         path
-        for pattern in ("include/*.h", "include/edgec/*.h", "src/*.c", "src/*.h")
+        for pattern in ("include/**/*.h", "src/*.c", "src/*.h")
         for path in sorted(library.glob(pattern))
     ]
     try:

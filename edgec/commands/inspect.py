@@ -13,7 +13,7 @@ from typing import Any
 from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.errors import EdgecError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
-from edgec.base.options import CompileOptions, MaxLength
+from edgec.base.options import IntegerOptions, MaxLength, QuantOptions, StatePairs
 from edgec.importers.common.summary import ModelSummary
 from edgec.importers.formats import describe, inspect_model
 from edgec.ir.graph import Graph
@@ -36,6 +36,7 @@ class Inspection:
             one length.
         about: what the file says of itself.
         rounding: whose rounding its codes have, and where not, in words; "" for float models.
+        state_bytes: codes that a run leaves to the next one; 0: none, or not known.
     """
 
     summary: ModelSummary
@@ -43,6 +44,7 @@ class Inspection:
     max_length: int = 0
     about: Description = NOTHING_SAID
     rounding: str = ""
+    state_bytes: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -57,6 +59,7 @@ class Inspection:
             "max_length": self.max_length,
             "metadata": dataclasses.asdict(self.about),
             "rounding": self.rounding,
+            "state_bytes": self.state_bytes,
         }
 
 
@@ -64,6 +67,7 @@ def inspect(
     path: Path | str,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     max_length: MaxLength | None = None,
+    state: StatePairs | None = None,
 ) -> Inspection:
     """Describe a model; works for models that cannot be compiled, too.
 
@@ -71,13 +75,19 @@ def inspect(
         path: ONNX or TensorFlow Lite file.
         shapes: input name to shape, for models with dynamic dimensions.
         max_length: the dimension whose length each run chooses.
+        state: inputs and outputs that are kept from run to run; None: those that names say.
 
     Raises:
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
     path = Path(path)
-    options = CompileOptions(shapes=shapes or {}, max_length=max_length)
+    options = IntegerOptions(
+        shapes=shapes or {},
+        max_length=max_length,
+        state=state or StatePairs(),
+        quant=QuantOptions(synthetic_samples=1),  # no number of the summary hangs on samples
+    )
     longest = 0 if max_length is None else max_length.maximum
     summary = inspect_model(path, input_shapes(path, options))
     about = describe(path)
@@ -89,7 +99,9 @@ def inspect(
         return Inspection(_with_problems(summary, error.nodes), None, longest, about)
     if integer is None:
         return Inspection(summary, None, longest, about)
-    return Inspection(summary, total_macs(integer), longest, about, rounding_of(integer))
+    state_bytes = sum(integer.values[name].size_bytes for name in integer.state)
+    live = total_macs(integer)
+    return Inspection(summary, live, longest, about, rounding_of(integer), state_bytes)
 
 
 def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:
@@ -104,7 +116,7 @@ def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -
     return dataclasses.replace(summary, nodes=nodes)
 
 
-def _integer(path: Path, options: CompileOptions) -> Graph | None:
+def _integer(path: Path, options: IntegerOptions) -> Graph | None:
     """The integer graph; None if the model cannot be quantized."""
     # Which channels are dead hangs on the weights; that the activation ranges are made up here does
     # not matter, so the warning about it would only mislead.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import QuantizationError
-from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.base.options import IntegerOptions, Progress, no_progress
 from edgec.base.output_file import check_writable, write_whole
 from edgec.base.samples import SampleFile, Samples
 from edgec.commands.quantize_training import (
@@ -78,7 +78,7 @@ def quantize_model(
     output: Path | str,
     *,
     calibration: Calibration = None,
-    options: CompileOptions | None = None,
+    options: IntegerOptions | None = None,
     train: IntegerTraining | None = None,
     evaluation: Samples | None = None,
     progress: Progress = no_progress,
@@ -99,7 +99,7 @@ def quantize_model(
         EdgecError: the model cannot be imported, quantized or trained, data do not fit, PyTorch is
             missing, or the file cannot be written.
     """
-    path, out, options = Path(model), Path(output), options or CompileOptions()
+    path, out, options = Path(model), Path(output), options or IntegerOptions()
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
     measured = None if evaluation is None else labelled_data(evaluation, real)
@@ -137,7 +137,7 @@ def _reads(
     train: IntegerTraining | None,
     evaluation: Samples | None,
 ) -> Iterator[Path | None]:
-    """What may not be replaced; of models what training reads again after an interruption."""
+    """Files that outputs may not replace; the model where a resumed training reads it again."""
     if train is not None:
         yield from (model, train.how.teacher)
     for samples in (calibration, None if train is None else train.data, evaluation):

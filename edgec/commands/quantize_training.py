@@ -10,7 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError, TrainingError
-from edgec.base.options import CompileOptions, Progress
+from edgec.base.options import IntegerOptions, Progress
 from edgec.base.output_file import write_whole
 from edgec.base.samples import Samples
 from edgec.base.work_folder import temporary_folder
@@ -38,7 +38,7 @@ _CHECKED = 32
 
 @dataclass(frozen=True, slots=True)
 class IntegerTraining:
-    """What to train on.
+    """Data and settings of a training in integers.
 
     Attributes:
         data: inputs and labels on disk.
@@ -87,7 +87,7 @@ def prepared(
     train: IntegerTraining,
     model: RealModel,
     output: Path,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress,
 ) -> Prepared:
     """Read what training needs, and refuse early what cannot be trained.
@@ -137,7 +137,7 @@ def trained(task: Prepared, ready: IntegerModel, progress: Progress) -> Integers
     )
     if not training.epoch:
         return IntegersTrained(annotated, ready.integer, ready.quantization, training)
-    # What was found of the start says nothing of the trained network.
+    # Losses measured at the start are not those of the trained network.
     model = task.model
     report = dataclasses.replace(
         ready.quantization,
@@ -184,11 +184,11 @@ def _recipe(train: IntegerTraining, output: Path) -> IntegerRecipe:
 
 
 def _of_file(annotated: Graph, samples: dict[str, Array]) -> tuple[Graph, int, int]:
-    """What a compile makes of the file: the integers, outputs compared, outputs that differ."""
+    """Compile the exported file: integer graph, number of outputs compared, number unequal."""
     with temporary_folder() as folder:
         path = folder / "trained.onnx"
         write_whole(path, export_qdq(annotated).SerializeToString(deterministic=True))
-        again = integer_model(path, None, CompileOptions()).integer
+        again = integer_model(path, None, IntegerOptions()).integer
     wanted = _outputs(to_integer(annotated), samples)
     found = _outputs(again, samples)
     return again, wanted.size, int((wanted != found).sum())

@@ -1,4 +1,4 @@
-"""What commands that train share: how to train, labelled data, the checkpoint beside the output."""
+"""Parts of commands that train: settings, labelled data, the checkpoint beside the output."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import TrainingError
-from edgec.base.options import CompileOptions, Progress, check_seed
+from edgec.base.errors import Effect, TrainingError, refuse_without_effect
+from edgec.base.options import IntegerOptions, Progress, check_seed
 from edgec.base.samples import SampleFile, Samples
 from edgec.finetune.options import IMAGE_AXES, check_views, need_classes
 from edgec.ir.graph import Graph
@@ -21,7 +20,7 @@ TRAINING_CALIBRATION = 512
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """How to fine-tune.
+    """Settings of fine-tuning.
 
     Attributes:
         epochs: passes over the data; 0: as many as the recipe says.
@@ -83,7 +82,7 @@ def teacher_graph(
     how: Training,
     samples: Samples,
     model: RealModel,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress,
 ) -> Graph | None:
     """The teacher, REAL stage; None where the model learns from itself.

@@ -1,4 +1,4 @@
-"""Training with PyTorch, towards what firmware will compute.
+"""Training with PyTorch that simulates the arithmetic of firmware.
 
 Owns: what a user trains with (`options`), REAL graphs as PyTorch networks (`operators`, `layers`,
 `network`, `ranges`), the run itself (`run`, `batches`, `checkpoint`), and two students: networks

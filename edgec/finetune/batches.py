@@ -1,15 +1,21 @@
-"""Training samples as batches of tensors."""
+"""Training samples as batches of tensors.
+
+A teacher that is larger than the student takes most of the time of a training.  Where samples are
+varied in a few ways only, epoch after epoch in turn, it is asked once for each.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
 
 from edgec.base.dtypes import Array
-from edgec.finetune.options import IMAGE_AXES, Augmentation, TrainingData
+from edgec.base.options import Progress, no_progress
+from edgec.finetune.options import IMAGE_AXES, Augmentation, Recipe, TrainingData, check_views
+from edgec.finetune.parallel import Part
 
 Batch = tuple[dict[str, torch.Tensor], torch.Tensor]
 _DRAW_SEED = 7
@@ -42,7 +48,7 @@ class Samples:
     def moves(
         self, count: int, augmentation: Augmentation | None, generator: torch.Generator
     ) -> dict[str, Moves]:
-        """How `count` samples are varied, by input; nothing for inputs that are not."""
+        """Random shifts and mirrorings of `count` samples, for each input of images."""
         images = [name for name, x in self._inputs.items() if x.ndim == IMAGE_AXES]
         if augmentation is None:
             return {}
@@ -77,7 +83,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How each of N images is moved.
+    """Shift and mirroring of each of N images.
 
     Attributes:
         shift: the most pixels that one is shifted by.
@@ -104,7 +110,7 @@ class Moves:
 
 
 def moved(x: torch.Tensor, moves: Moves) -> torch.Tensor:
-    """Images [N, H, W, C], each moved as it is said of it; zeros take the free places."""
+    """Images [N, H, W, C], each shifted and mirrored by its own entry; zeros fill the edges."""
     count, height, width, _ = x.shape
     shift = moves.shift
     padded = functional.pad(x, (0, 0, shift, shift, shift, shift))
@@ -117,3 +123,76 @@ def moved(x: torch.Tensor, moves: Moves) -> torch.Tensor:
 
 def _tensor(array: Array) -> torch.Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+_SEEDS = 1_000_033
+_BATCH = 256
+_PLAIN = -1
+
+Answer = Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One variant of all N samples.
+
+    Attributes:
+        samples: what is varied.
+        moves: by input, how it is.
+        logits: float32 [N, classes], what the teacher says.
+    """
+
+    samples: Samples
+    moves: Mapping[str, Moves]
+    logits: torch.Tensor
+
+    def batch(self, index: torch.Tensor) -> Batch:
+        """Samples by their numbers."""
+        return self.samples.batch(
+            index, {name: each.of(index) for name, each in self.moves.items()}
+        )
+
+
+class Views:
+    """The variants that a run sees in turn; each is made when its first epoch comes."""
+
+    def __init__(
+        self, samples: Samples, recipe: Recipe, answer: Answer, classes: int, part: Part
+    ) -> None:
+        """No variants yet.
+
+        Args:
+            samples: what is trained on.
+            recipe: how many variants there are, 1 or more, and how they are drawn.
+            answer: the teacher's logits for a batch.
+            classes: logits of a sample.
+            part: what this process asks for; the others do the rest.
+
+        Raises:
+            ConfigError: what the teacher says would not fit 4 GiB.
+        """
+        check_views(recipe.views, samples.count, classes)
+        self._samples, self._recipe, self._answer = samples, recipe, answer
+        self._classes, self._part = classes, part
+        self._known: dict[int, View] = {}
+
+    def of(self, epoch: int, progress: Progress = no_progress) -> View:
+        """The variant of an epoch, from 0.  It depends on the recipe's seed and the epoch alone."""
+        augmentation = self._recipe.augmentation_in(epoch)
+        number = _PLAIN if augmentation is None else epoch % self._recipe.views
+        if number not in self._known:
+            self._known[number] = self._made(number, augmentation, progress)
+        return self._known[number]
+
+    def _made(self, number: int, augmentation: Augmentation | None, progress: Progress) -> View:
+        samples = self._samples
+        generator = torch.Generator().manual_seed(self._recipe.seed * _SEEDS + number + 1)
+        moves = samples.moves(samples.count, augmentation, generator)
+        view = View(samples, moves, torch.zeros(samples.count, self._classes))
+        # The same batches whenever it is made: a run that goes on gets the same numbers.
+        for index in torch.arange(samples.count).split(_BATCH * self._part.count):
+            progress("asking the teacher", int(index[0]), samples.count)
+            mine = self._part.of(index)
+            view.logits[mine] = self._answer(view.batch(mine)[0]).cpu()
+        self._part.add_up(view.logits)
+        return view

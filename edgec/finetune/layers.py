@@ -61,7 +61,7 @@ class Layer(nn.Module):
         return (y if self.scale is None else y * self.scale) + self.bias
 
     def normalize(self) -> None:
-        """Put a normalization after a convolution that changes nothing, given what was watched."""
+        """Insert an identity batch normalization after a convolution, from observed statistics."""
         assert self.watched is not None
         total, squares, count = self.watched
         mean = (total / count).float()

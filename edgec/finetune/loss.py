@@ -1,4 +1,4 @@
-"""What a training run makes smaller: the distance from a teacher, and from the labels."""
+"""Training loss: distance from a teacher, and from the labels."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.logits import before_probabilities, is_sigmoid
 
 _MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
-"""What passes the range of its input on."""
+"""Operators whose output has the range of their input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Network(nn.Module):
         return values[name] if name in values else self.constant(name)
 
     def _range_of(self, value: str) -> str:
-        """The key in `ranges` of what a pooled layer reads; made if there is none."""
+        """Key in `ranges` of a pooled layer's input; made if there is none."""
         node = self.graph.producers.get(value)
         while node is not None and isinstance(node.attrs, _MOVERS):
             node = self.graph.producers.get(node.first)

@@ -14,7 +14,7 @@ from torch.nn import functional
 from edgec.base.errors import TrainingError
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.ir.shapes import Pads2D
 
 Tensor: TypeAlias = torch.Tensor
@@ -38,7 +38,7 @@ def unsupported(node: Node, reason: str) -> NoReturn:
 
 
 def operator(node: Node) -> Operator:
-    """What computes a node out of its inputs.
+    """PyTorch function that computes a node from its inputs.
 
     Raises:
         TrainingError: nothing does.

@@ -1,4 +1,4 @@
-"""What a user trains with: samples, and the numbers that every recipe has."""
+"""Training samples, and the numbers that every recipe has."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class TrainingData:
 
 @dataclass(frozen=True, slots=True)
 class Augmentation:
-    """How images [H, W, C] are varied at random.
+    """Random variations of images [H, W, C].
 
     Attributes:
         mirror: left and right are exchanged for half of them.
@@ -82,7 +82,7 @@ class Augmentation:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How a network is trained, whatever its arithmetic.
+    """Hyperparameters of a training, common to float, pooled and integer networks.
 
     Attributes:
         epochs: passes over the training data.
@@ -127,7 +127,7 @@ class Recipe:
             )
 
     def augmentation_in(self, epoch: int) -> Augmentation | None:
-        """How the data are varied in an epoch, from 0."""
+        """Augmentation of the data in an epoch, counted from 0."""
         return self.augmentation if epoch < self.epochs * (1 - self.plain) else None
 
 

@@ -40,7 +40,7 @@ copyreg.pickle(MappingProxyType, lambda mapping: (_unchanging, (dict(mapping),))
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one process does of a run.
+    """Share of one process in a training run.
 
     Attributes:
         number: the process, counted from 0; the first one tells and saves.
@@ -90,7 +90,7 @@ class Part:
 def in_parts(
     count: int, device: str, work: Callable[[Part, Progress], _T], progress: Progress
 ) -> _T:
-    """What `work` returns in the first of some processes that all do their part.
+    """Run `work` in processes that each do their part; the result of the first one.
 
     Args:
         count: processes; 1: this one.

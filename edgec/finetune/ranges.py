@@ -1,4 +1,4 @@
-"""Ranges of activations, and what rounding to fewer bits does to them (`qops.PoolRounding`)."""
+"""Ranges of activations, and their rounding to fewer bits (`qops.PoolRounding`)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Range(nn.Module):
         self.samples: list[torch.Tensor] | None = None
 
     def clipped(self, x: torch.Tensor) -> torch.Tensor:
-        """What `ops.Clip` (0, high) gives."""
+        """Clip x to (0, high), as `ops.Clip` does."""
         if self.samples is not None:
             self.see(functional.hardtanh(x, 0.0, self.limit))
             return functional.hardtanh(x, 0.0, self.limit)

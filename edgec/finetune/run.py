@@ -17,12 +17,11 @@ import torch
 from edgec.base.errors import ConfigError, TrainingError
 from edgec.base.options import Progress
 from edgec.finetune import checkpoint
-from edgec.finetune.batches import Samples
+from edgec.finetune.batches import Samples, View, Views
 from edgec.finetune.loss import Loss
 from edgec.finetune.network import Network
 from edgec.finetune.options import Recipe
 from edgec.finetune.parallel import Part
-from edgec.finetune.views import View, Views
 
 _WARM_UP = 0.2
 """Share of the steps in which the rate rises."""
@@ -63,7 +62,7 @@ class Student(Protocol):
         """Follow the optimizer's step."""
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint holds."""
+        """State of the run that a checkpoint stores."""
 
     def restore(self, state: dict[str, Any], /) -> None:
         """Take up what a checkpoint holds."""

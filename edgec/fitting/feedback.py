@@ -12,18 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_product import quick_product
-from edgec.base.exact_solve import cholesky, inverse_of_lower
+from edgec.base.portable_algebra import cholesky, inverse_of_lower, quick_product
 from edgec.fitting.objective import Objective
 
 Decide = Callable[[int, Array, Array], Array]
-"""What stands at a position: told its number, the weights [O, G] that would be best there, and the
+"""Choice of the weights of a position: takes its number, the weights [O, G] best there, and
 whitening [G, G]; gives what is missed, the difference to its choice times the whitening."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """How feedback goes through a layer.
+    """Order and factors by which feedback goes through the positions of a layer.
 
     Attributes:
         order: int64 [P], positions, those first whose errors cost most.

@@ -1,4 +1,4 @@
-"""What an error of a layer's weights costs: second moments of what the layer reads.
+"""Cost of an error in a layer's weights: second moments of the layer's inputs.
 
 With inputs x, wanted outputs t, weights w and a free bias, the mean squared error of an output
 channel is, up to a constant, ``(w - w*) H (w - w*)``: H is the covariance of x and w* the linear
@@ -14,8 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_product import product, quick_product, second_moments
-from edgec.base.exact_solve import inverse_of_positive
+from edgec.base.portable_algebra import inverse_of_positive, product, quick_product, second_moments
 
 DAMPING = 0.05
 """Added to the diagonal of H, as a share of its mean: what calibration data did not show."""
@@ -95,7 +94,7 @@ def own_objective(layer: Filters, mean: Array, covariance: Array) -> Objective:
 
 
 def damping_of(covariance: Array, elements: int) -> float:
-    """What to add to the diagonal of a covariance of `elements` numbers."""
+    """Number to add to the diagonal of a covariance of `elements` numbers."""
     spread = float(np.trace(covariance)) / max(elements, 1)
     return DAMPING * spread if spread > 0 else 1.0
 

@@ -1,4 +1,11 @@
-"""Float activations of a graph on calibration data, with the same bits on every computer."""
+"""Float activations of a graph on calibration data, with the same bits on every computer.
+
+Float activations of a graph whose nodes are decided one after the other.
+
+`activations` runs a network from its inputs on.  Who looks at one layer after the other, and
+changes it, would run the first layers again for every later one.  A `Walk` keeps what nodes from
+the present one on will read, so that a pass over a network runs each node about once.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +15,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
+from edgec.base.streams import RESETS, resets_of
 from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
 
@@ -22,7 +30,11 @@ def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[
 
     Args:
         graph: says names and shapes.
-        calibration: graph input name to [N, ...]; integers are converted.
+        calibration: graph input name to [N, ...]; integers are converted.  For a model with state
+            the samples are steps, and `RESETS`, [N], says which of them begin a stream.
+
+    Returns:
+        An array for each input; for a model with state `RESETS`, too, bool [N].
 
     Raises:
         ConfigError: an input is missing, unknown, empty, of a wrong shape or type, not finite, or
@@ -30,7 +42,7 @@ def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[
     """
     expected = "; ".join(f"{n}: {_text(graph, n)}" for n in graph.inputs)
     for name in calibration:
-        if name not in graph.inputs:
+        if name not in graph.inputs and not (name == RESETS and graph.has_state):
             raise ConfigError(
                 f"the model has no input {name!r}", where="calibration", hint=f"expected {expected}"
             )
@@ -41,6 +53,8 @@ def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[
                 f"no data for input {name!r}", where="calibration", hint=f"expected {expected}"
             )
         checked[name] = _checked_array(graph, name, np.asarray(calibration[name]), expected)
+    if graph.has_state:
+        checked[RESETS] = resets_of(calibration.get(RESETS), len(next(iter(checked.values()))))
     if len({len(array) for array in checked.values()}) > 1:
         raise ConfigError("the inputs hold different numbers of samples", where="calibration")
     return checked
@@ -82,7 +96,8 @@ def activations(
         data: checked calibration data.
 
     Yields:
-        The number of samples done and, for each name, [samples, ...value shape...]: what float64
+        The number of samples done and, for each name, [samples, ...value shape...], of a value of
+        a loop [samples * turns, ...]: what float64
         gives, rounded to float32; whole numbers and codes as int32 and as they are.
     """
     executor = Executor(graph, names)
@@ -100,8 +115,91 @@ def batch_samples(executor: Executor) -> int:
 
 
 def as_float32(values: Array) -> Array:
-    """What float64 gives, rounded to float32; whole numbers and codes as they are."""
+    """Float64 results rounded to float32; whole numbers and codes unchanged."""
     if values.dtype.kind != "f":
         return values
     with np.errstate(over="ignore"):  # infinite numbers are found where they matter
         return values.astype(np.float32)
+
+
+_MOST_BYTES = 512 << 20
+"""Most bytes of kept values; beyond them the next node is computed from the inputs on."""
+
+
+class Walk:
+    """A pass over a network, from its first node to its last."""
+
+    def __init__(self, graph: Graph, data: Mapping[str, Array]) -> None:
+        """Begin at the inputs.
+
+        Args:
+            graph: REAL stage; later graphs have the nodes of this one, with other constants.
+            data: checked calibration data.
+        """
+        self._data = dict(data)
+        self._known = dict(data)
+        self._count = len(next(iter(data.values())))
+        self._step = batch_samples(Executor(graph, graph.outputs))
+
+    def activations(
+        self, graph: Graph, names: Sequence[str], place: int
+    ) -> Iterator[dict[str, Array]]:
+        """Values of a few samples at a time, bit for bit those of `activations`.
+
+        Args:
+            graph: the network as it is now.
+            names: values wanted.
+            place: number of the present node; no node before it will be changed.
+
+        Yields:
+            For each name [samples, ...value shape...], as `activations` gives it.
+        """
+        known = [name for name in self._known if name in graph.values]
+        cut = graph.replace(
+            nodes=tuple(
+                node for node in graph.nodes if self._known.keys().isdisjoint(node.outputs)
+            ),
+            inputs=tuple(known),
+            outputs=tuple(names),
+            output_layouts={},
+        ).pruned()
+        kept = self._read_from(graph, cut, place)
+        executor = Executor(cut, (*names, *kept))
+        parts: dict[str, list[Array]] = {name: [] for name in kept}
+        for start in range(0, self._count, self._step):
+            here = {name: x[start : start + self._step] for name, x in self._known.items()}
+            results = executor.run(here)
+            for name, part in parts.items():
+                part.append(results[name])
+            yield {name: as_float32(results[name]) for name in names}
+        found = {name: np.concatenate(part) for name, part in parts.items()}
+        self._known = self._data | found
+
+    def forget(self, graph: Graph, name: str) -> None:
+        """Drop a value whose node was changed, and all that depends on it.
+
+        Args:
+            graph: the network as it is now.
+            name: output of the node.
+        """
+        waiting, gone = [name], {name}
+        while waiting:
+            each = waiting.pop()
+            self._known.pop(each, None)
+            # Once each: paths double at every branch, so that walking all of them would never end.
+            found = {node.output for node in graph.consumers[each]} - gone
+            gone |= found
+            waiting += found
+
+    def _read_from(self, graph: Graph, cut: Graph, place: int) -> tuple[str, ...]:
+        """Values of `cut` that nodes from `place` on read; none where they take too much memory."""
+        later = {name for node in graph.nodes[place:] for name in node.inputs}
+        if graph.has_state:
+            return ()  # each value depends on all samples before it
+        kept = tuple(
+            name
+            for name in cut.values
+            if name in later and name not in self._data and cut.scopes.values.get(name) is None
+        )
+        size = sum(8 * graph.values[name].elements for name in kept) * self._count
+        return kept if size <= _MOST_BYTES else ()

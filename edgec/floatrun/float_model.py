@@ -15,6 +15,7 @@ from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, ImportModelError, InternalError
+from edgec.base.streams import RESETS
 
 _RUNTIME_ERRORS: tuple[type[Exception], ...] = (
     _ort.Fail,
@@ -167,6 +168,55 @@ class FloatModel:
             name: _joined([results[index] for results in runs], step)
             for index, name in enumerate(wanted)
         }
+
+    def run_steps(
+        self,
+        inputs: Mapping[str, Array],
+        state: Mapping[str, str],
+        outputs: Sequence[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> dict[str, Array]:
+        """Run the steps of streams, each with the state that the one before it left.
+
+        Args:
+            inputs: for each input that is no state [N, ...]; `RESETS`, bool [N], says which steps
+                begin a stream: by default the first.
+            state: the outputs that the model takes in the next step, by input.  A stream begins
+                with what the model stores for the input, or with zeros.
+            outputs: as for `run`.
+            progress: told (steps done, steps).
+
+        Returns:
+            As `run`.
+
+        Raises:
+            ConfigError: see `run`.
+        """
+        own = tuple(info for info in self.inputs if info.name not in state)
+        feeds = {info.name: _checked_input(info, inputs) for info in own}
+        count = len(next(iter(feeds.values()), ()))
+        resets = np.asarray(inputs.get(RESETS, np.arange(count) == 0), bool)
+        wanted = list(self.output_names if outputs is None else outputs)
+        zeros = {
+            info.name: np.zeros([size or 1 for size in info.shape], info.dtype)
+            for info in self.inputs
+            if info.name in state
+        }
+        kept, runs = zeros, []
+        for step in range(count):
+            kept = zeros if resets[step] else kept
+            given = {
+                info.name: feeds[info.name][step]
+                if feeds[info.name].ndim > len(info.shape)
+                else feeds[info.name][step : step + 1]
+                for info in own
+            }
+            results = self._run({**given, **kept}, [*wanted, *state.values()])
+            runs.append(results[: len(wanted)])
+            kept = dict(zip(state, results[len(wanted) :], strict=True))
+            if progress is not None:
+                progress(step + 1, count)
+        return {name: _joined([run[i] for run in runs], 1) for i, name in enumerate(wanted)}
 
     def _step(self, samples: int) -> int:
         """Samples a call: what the model's first dimension asks for."""

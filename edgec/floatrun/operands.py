@@ -1,4 +1,4 @@
-"""What a rule of the float executor takes: arrays of a whole batch of samples.
+"""Operands of the float executor's rules: arrays of a whole batch of samples.
 
 Every array has an axis for the samples before the axes that the graph knows: a value of shape
 [1, H, W, C] is [S, 1, H, W, C] for S samples, a constant has S = 1.  Axes of attributes count from
@@ -13,8 +13,8 @@ from typing import Any
 
 from edgec.base.dtypes import Array
 
-Rule = Callable[[Any, Any], Array]
-"""The output of a node from its attributes and its operands, the record of the operator."""
+Rule = Callable[[Any, Any], Array | tuple[Array, ...]]
+"""The output of a node, or all of several, from its attributes and its operands, a record."""
 
 
 def aligned(*arrays: Array) -> list[Array]:

@@ -8,11 +8,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.base import exact_functions as exact
+from edgec.base import portable_functions as exact
 from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Rule, aligned
 from edgec.ir import ops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import UnaryKind
 
 RULES = OperatorTable[Rule]()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_functions import exp, log
-from edgec.base.exact_product import quick_product, scaled, whole_product
+from edgec.base.portable_algebra import quick_product, scaled, whole_product
+from edgec.base.portable_functions import exp, log
 from edgec.floatrun.operands import Rule, aligned
 from edgec.floatrun.windows import gathered, padded, taps
 from edgec.ir import ops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.ir.shapes import Pads2D, Pair
 
 RULES = OperatorTable[Rule]()

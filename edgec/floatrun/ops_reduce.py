@@ -13,7 +13,7 @@ from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Rule
 from edgec.floatrun.windows import padded, taps
 from edgec.ir import ops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 
 RULES = OperatorTable[Rule]()
 

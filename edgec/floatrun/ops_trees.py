@@ -7,7 +7,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Rule
 from edgec.ir import ops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 
 RULES = OperatorTable[Rule]()
 

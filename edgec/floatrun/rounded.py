@@ -1,4 +1,4 @@
-"""What a quantized graph means in real arithmetic: every tensor rounded to its codes.
+"""Run a quantized graph in real arithmetic, every tensor rounded to its codes.
 
 That is what QuantizeLinear and DequantizeLinear of the exported QDQ model say (`exporters.onnx`).
 onnxruntime computes the same, but for its sums of float32, and of int8 on processors without VNNI,
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from edgec.base.dtypes import Array
+from edgec.floatrun.codes import nearest_codes
 from edgec.floatrun.executor import Executor
-from edgec.floatrun.nearest import nearest_codes
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
 

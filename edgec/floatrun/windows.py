@@ -21,7 +21,7 @@ def padded(x: Array, pads: Pads2D, value: float = 0.0) -> Array:
 def taps(
     x: Array, kernel: Pair, strides: Pair, dilations: Pair
 ) -> Iterator[tuple[Array, tuple[int, int]]]:
-    """What each tap of a window reads: [N, OH, OW, C], and its (row, column) in the kernel."""
+    """Input [N, OH, OW, C] of each tap of a window, and the tap's (row, column) in the kernel."""
     height, width = _sizes(x, kernel, strides, dilations)
     for row in range(kernel[0]):
         for col in range(kernel[1]):

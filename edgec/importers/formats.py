@@ -7,17 +7,17 @@ from pathlib import Path
 
 from edgec.base.description import ONNX_SUFFIX, TFLITE_SUFFIX, Description
 from edgec.base.errors import ConfigError
-from edgec.base.options import MaxLength
-from edgec.importers.common.files import read_file
-from edgec.importers.common.input_shapes import NO_SHAPES, batch_notes
-from edgec.importers.common.samples_first import samples_first
+from edgec.base.options import MaxLength, StatePairs
+from edgec.importers.common.boundary import read_file
+from edgec.importers.common.input_shapes import NO_SHAPES, batch_notes, samples_first
+from edgec.importers.common.states import BY_NAMES
 from edgec.importers.common.summary import ModelSummary
 from edgec.importers.onnx.importer import import_model as import_onnx
+from edgec.importers.onnx.importer import inspect_model as inspect_onnx
 from edgec.importers.onnx.input_shapes import declared_inputs
+from edgec.importers.onnx.input_shapes import shapes_at as shapes_of_onnx
 from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import external_files, load_model
-from edgec.importers.onnx.summary import inspect_model as inspect_onnx
-from edgec.importers.onnx.variable_axis import shapes_at as shapes_of_onnx
 from edgec.importers.tflite.importer import import_model as import_tflite
 from edgec.importers.tflite.importer import inspect_model as inspect_tflite
 from edgec.importers.tflite.load import is_tflite
@@ -27,20 +27,28 @@ from edgec.ir.graph import Graph
 _HEAD_BYTES = 8
 
 
-def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:
+def import_model(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
+    state: StatePairs = BY_NAMES,
+) -> Graph:
     """Read a model file into a graph of the REAL stage.
 
     Args:
         path: the model.
         shapes: input name to shape, for inputs with open dimensions.
+        state: inputs and outputs of an ONNX model that are kept from run to run.
 
     Raises:
         UnsupportedModelError: nodes that cannot be compiled, all of them.
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` does not fit the model.
+        ConfigError: `shapes` or `state` does not fit the model.
     """
-    front = import_tflite if _holds_tflite(path) else import_onnx
-    return samples_first(front(path, shapes))
+    if not _holds_tflite(path):
+        return samples_first(import_onnx(path, shapes, state=state))
+    if state.pairs:
+        raise ConfigError("a TensorFlow Lite file has no such pairs", where="--state")
+    return samples_first(import_tflite(path, shapes))
 
 
 def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
@@ -82,7 +90,7 @@ def shapes_at(
 
 
 def describe(path: Path) -> Description:
-    """What a model file says of itself: labels, normalization, who made it.
+    """Metadata of a model file: labels, normalization, author.
 
     Raises:
         ImportModelError: the file is no sound model.
@@ -111,7 +119,7 @@ def files_beside(path: Path) -> tuple[str, ...]:
 
 
 def batch_notes_of(path: Path) -> tuple[str, ...]:
-    """What users should know about the number of samples that a model takes, and a build does not.
+    """Notes for users whose model takes another number of samples than the build does.
 
     Args:
         path: the model.

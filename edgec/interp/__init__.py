@@ -4,6 +4,22 @@ Owns: `run_graph` and its relatives.  What an operator computes stands with its 
 `ir.qops`, independent of the C.  May import: layers 0 and 1.
 """
 
-from edgec.interp.int_interp import run_graph, run_graph_batch, run_node
+from edgec.interp.int_interp import (
+    Change,
+    Stream,
+    run_graph,
+    run_graph_batch,
+    run_node,
+    run_stream,
+    state_after,
+)
 
-__all__ = ["run_graph", "run_graph_batch", "run_node"]
+__all__ = [
+    "Change",
+    "Stream",
+    "run_graph",
+    "run_graph_batch",
+    "run_node",
+    "run_stream",
+    "state_after",
+]

@@ -1,4 +1,4 @@
-"""What a graph carries between import and lowering: values, constants, nodes, their parameters.
+"""Graphs between import and lowering: values, constants, nodes, and their parameters.
 
 Owns: `Graph`, `Value`, `Constant`, `Node`, `QuantParams`; the two operator sets, real (`ops`) and
 integer (`qops`); shape rules (`infer`), the written contract of each stage (`verify`) and the text

@@ -1,4 +1,4 @@
-"""Which Clip an operator absorbs: one rule, used by quantization, lowering to integers and passes.
+"""Fusion of a Clip onto its producer: one rule for quantization, lowering to integers and passes.
 
 A `Clip` after an operator that ends in a clamp costs nothing: the clamp bounds of the integer
 operator take its place.  The graph keeps the Clip as a node in the real and annotated stages; this

@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class Freedom(enum.Enum):
-    """Which frames (permutations of the axes of its output) an operator can work in.
+    """Freedom of an operator in the order of its axes: the permutations that it can work in.
 
     FIXED: the one it has; it reads its inputs that way, too.
     LAST: any that leaves the last axis last.

@@ -16,7 +16,7 @@ MIN_LENGTH = 1
 
 @dataclass(frozen=True, slots=True)
 class VariableLength:
-    """Where a graph has its variable axis.
+    """Variable axis of a graph: its maximum, and its position in each tensor.
 
     Attributes:
         maximum: the length that the graph's shapes are for.
@@ -42,7 +42,7 @@ class VariableLength:
 
 
 def layout_problem(shape: tuple[int, ...], axis: int, maximum: int) -> str:
-    """Why a tensor cannot have its variable axis there; "" if it can."""
+    """Reason why a tensor cannot have its variable axis there; "" if it can."""
     if math.prod(shape[:axis]) != 1:
         return f"the variable axis is not the first one of {list(shape)}"
     if shape[axis] - maximum + MIN_LENGTH < 1:
@@ -51,7 +51,7 @@ def layout_problem(shape: tuple[int, ...], axis: int, maximum: int) -> str:
 
 
 def slice_problem(start: int, step: int, count: int, size: int, maximum: int) -> str:
-    """Why a slice of fixed positions of the variable axis is none of every run; "" if it is.
+    """Reason why a slice of the variable axis is not part of every run; "" if it is.
 
     Args:
         start: first position that the slice takes.

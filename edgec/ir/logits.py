@@ -1,4 +1,4 @@
-"""What a network says before its probabilities are made."""
+"""Logits of a network: the values from which probabilities are made."""
 
 from __future__ import annotations
 

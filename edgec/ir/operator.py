@@ -1,4 +1,4 @@
-"""What an operator says of itself: its operands by name, its shape rule, its work, its contract.
+"""Definition of an operator: operands by name, shape rule, multiply-accumulates, contract.
 
 Every operator of a graph, real (`ir.ops`) or integer (`ir.qops`), is one frozen dataclass that
 derives from `Operator`; its fields are the attributes.  Inside it stands the record of its
@@ -24,16 +24,19 @@ How others work with it:
   ``node.attrs_as(Conv)`` is for code that only ever gets a Conv.  ``node.input`` is the name of the
   operand of an operator that has one.
 * An operator with the operands of another derives from a common base that holds the record.
+
+Tables with one entry for each operator class, written beside the function that is entered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
 
 from edgec.base.errors import InternalError
+from edgec.ir.turns import Border
 
 Shape = tuple[int, ...]
 T = TypeVar("T")
@@ -143,8 +146,29 @@ class Operator:
         """Whether the output is int32 without a quantization: indices, or a mask."""
         return False
 
+    @property
+    def border(self) -> Border | None:
+        """The begin or end of a loop that the operator is (`ir.turns`); None for others."""
+        return None
+
+    @property
+    def updates(self) -> bool:
+        """Whether the operator gives a carried value the number that the next turn reads."""
+        return False
+
+    def infer_shapes(self, inputs: Any) -> tuple[Shape, ...]:
+        """Shapes of all outputs; an operator with one output has `infer_shape` alone.
+
+        Args:
+            inputs: the operands' shapes, a record of `Inputs`.
+
+        Raises:
+            ValueError: the operator cannot take operands of these shapes.
+        """
+        return (self.infer_shape(inputs),)
+
     def infer_shape(self, inputs: Any) -> Shape:
-        """Shape of the output; every operator has one.
+        """Shape of the only output.
 
         Args:
             inputs: the operands' shapes, a record of `Inputs`.
@@ -163,6 +187,18 @@ class Operator:
         """
         return 0
 
+    def verify_outputs(self, inputs: Any, outputs: tuple[Any, ...]) -> None:
+        """Check what the operator asks of all its outputs; with one output `verify` does it.
+
+        Args:
+            inputs: the operands as `ir.graph.Value` or `ir.graph.Constant`, a record of `Inputs`.
+            outputs: each `ir.graph.Value` that it computes.
+
+        Raises:
+            ValueError: the first violation found.
+        """
+        self.verify(inputs, *outputs)
+
     def verify(self, inputs: Any, output: Any) -> None:
         """Check what the operator asks beyond shapes, e.g. element types.
 
@@ -180,3 +216,64 @@ class Operator:
         Only attributes that repeat the output's shape differ.
         """
         return self
+
+
+Entry = TypeVar("Entry")
+
+
+class OperatorTable(Mapping[type[Operator], Entry]):
+    """An entry an operator class.
+
+    A module that handles some operators has a table, and each of its functions says above itself
+    for which operators it stands; the package joins the tables of its modules::
+
+        EXPORTERS = OperatorTable[Exporter]()
+
+        @EXPORTERS.entry(ops.Conv)
+        def conv(e: Emitter, node: Node) -> None: ...
+
+    So there is no list of operators beside the functions.  A caller adds entries from outside with
+    `joined`; a table itself is not changed once its module is imported.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[type[Operator], Entry] = {}
+
+    def entry(self, *kinds: type[Operator]) -> Callable[[Entry], Entry]:
+        """A decorator: enter what follows for these operators.
+
+        Raises:
+            InternalError: one of them has an entry already.
+        """
+
+        def enter(found: Entry) -> Entry:
+            self._add(dict.fromkeys(kinds, found))
+            return found
+
+        return enter
+
+    def joined(self, *others: Mapping[type[Operator], Entry]) -> OperatorTable[Entry]:
+        """A table with the entries of this one and of others.
+
+        Raises:
+            InternalError: two of them have an entry for one operator.
+        """
+        table = OperatorTable[Entry]()
+        for entries in (self, *others):
+            table._add(entries)
+        return table
+
+    def _add(self, entries: Mapping[type[Operator], Entry]) -> None:
+        for kind, found in entries.items():
+            if kind in self._entries:
+                raise InternalError(f"operator {kind.__name__} is entered twice")
+            self._entries[kind] = found
+
+    def __getitem__(self, kind: type[Operator]) -> Entry:
+        return self._entries[kind]
+
+    def __iter__(self) -> Iterator[type[Operator]]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)

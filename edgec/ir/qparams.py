@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -101,6 +101,10 @@ class QuantParams:
     def dequantize(self, codes: Array) -> Array:
         """Real values of codes; float32, same shape."""
         return np.asarray(self.dequantize64(codes), np.float32)
+
+    def after_axes(self, axes: int) -> QuantParams:
+        """Parameters for arrays with more axes, of samples or turns, before those of the tensor."""
+        return self if self.axis is None else replace(self, axis=self.axis + axes)
 
     def dequantize64(self, codes: Array) -> Array:
         """Real values of codes; float64, which holds int32 codes exactly; same shape."""

@@ -1,7 +1,8 @@
-"""What every real operator says of itself, beyond `Operator`: layout, value, contract."""
+"""Base class of real operators: layout, evaluation and contract, beyond `Operator`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from edgec.base.dtypes import Array, DType
@@ -9,6 +10,9 @@ from edgec.ir.graph import Constant, Tensor
 from edgec.ir.layout import Freedom, Perm
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.shapes import need
+
+NO_LABEL = -1
+"""The label of an element that no labelled one comes to: a number to fill with, another operand."""
 
 
 class RealOperator(Operator):
@@ -60,6 +64,20 @@ class RealOperator(Operator):
         """
         return False
 
+    def labelled(self, inputs: Any) -> Array | None:
+        """Labels of the output's elements from those of the operands' (`ir.labels`).
+
+        An operator that moves elements moves their labels; one that computes says as much as is
+        known: what it makes of elements of one label alone has that label.
+
+        Args:
+            inputs: int64 arrays of the operands' shapes, a record of `Inputs`.
+
+        Returns:
+            int64 of the output's shape; None where elements of several labels meet.
+        """
+        return None
+
     def evaluate(self, inputs: Any) -> Array | None:
         """The output on constant operands; None for an operator that is not evaluated at import.
 
@@ -72,7 +90,7 @@ class RealOperator(Operator):
         return None
 
     def verify_annotated(self, inputs: Any, output: Any) -> None:
-        """What the stage ANNOTATED asks beyond `verify`: how constants are quantized.
+        """Check the contract of the stage ANNOTATED beyond `verify`: quantization of constants.
 
         Args:
             inputs: as for `verify`.
@@ -81,6 +99,12 @@ class RealOperator(Operator):
         Raises:
             ValueError: the first violation found.
         """
+
+
+def alike_along(labels: Array, axes: Sequence[int]) -> Array | None:
+    """Labels of length 1 along axes along which they are the same; None where they are not."""
+    first = labels[tuple(slice(0, 1 if axis in axes else None) for axis in range(labels.ndim))]
+    return first if bool((labels == first).all()) else None
 
 
 def check_int32(tensor: Tensor) -> None:

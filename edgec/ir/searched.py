@@ -1,4 +1,4 @@
-"""Which networks have their scales searched, and which brings or observes ranges alone."""
+"""Networks whose scales are searched, apart from those whose ranges are given or observed."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from edgec.base.errors import ConfigError, InternalError
 from edgec.ir.graph import Graph
 
 _HOMES = ("edgec.ir.", "edgec.base.")
-"""Where the classes of a graph are; no other module is imported for a file."""
+"""Packages of the classes of a graph; no other module is imported for a file."""
 
 
 def graph_to_data(graph: Graph) -> tuple[Any, list[Array]]:

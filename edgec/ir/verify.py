@@ -15,13 +15,14 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
 from edgec.ir.graph import Constant, Graph, Node, Value
-from edgec.ir.infer import infer_shape
+from edgec.ir.infer import infer_shapes
 from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.real import RealOperator
+from edgec.ir.turns import CARRY_OPERAND, flat
 
 
 class Stage(enum.Enum):
-    """What a graph holds; see docs/architecture.md.
+    """Stage of a graph; see docs/architecture.md.
 
     REAL: real operators on float32 values, `quant` where a QDQ model pinned it.
     ANNOTATED: real operators, all weights integer, `quant` on every value.
@@ -48,6 +49,7 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
     _check_names(graph, check)
     _check_order(graph, check)
     _check_shapes(graph, check)
+    _check_loops(graph, check)
     _check_layouts(graph, check)
     _check_features(graph, check)
     check_value = {
@@ -106,7 +108,7 @@ def _check_order(graph: Graph, check: _Checker) -> None:
         check.node = node.name
         for name in node.inputs:
             check(name in defined, f"input {name!r} is not defined before the node")
-        check(len(node.outputs) == 1, "a node has one output")
+        check(bool(node.outputs), "a node without an output")
         for name in node.outputs:
             check(name in graph.values, f"output {name!r} is no value")
             check(name not in defined, f"output {name!r} is defined twice")
@@ -120,11 +122,43 @@ def _check_shapes(graph: Graph, check: _Checker) -> None:
     for node in graph.nodes:
         check.node = node.name
         try:
-            shape = infer_shape(node.attrs, graph.shapes(node))
+            shapes = infer_shapes(node.attrs, graph.shapes(node))
         except EdgecError as error:
             check(False, error.what)
-        found = graph.values[node.output].shape
-        check(found == shape, f"{node.output!r} has shape {found}, its operator gives {shape}")
+        check(len(shapes) == len(node.outputs), f"{len(shapes)} outputs are needed")
+        for name, shape in zip(node.outputs, shapes, strict=True):
+            found = graph.values[name].shape
+            check(found == shape, f"{name!r} has shape {found}, its operator gives {shape}")
+
+
+def _check_loops(graph: Graph, check: _Checker) -> None:
+    """Loops are nested and stand in one piece; each carried value is updated once."""
+    try:
+        tuple(flat(graph.sequence))
+    except ValueError as error:
+        check(False, str(error))
+    for node in graph.nodes:
+        check.node = node.name
+        if _carries(node):
+            found = sum(_updates(reader, node.output) for reader in graph.consumers[node.output])
+            check(found == 1, f"{node.output!r} is updated {found} times in a turn")
+        if node.attrs.updates:
+            name = node.inputs[CARRY_OPERAND]
+            check(_carries(graph.producers.get(name)), f"{name!r} is no carried value")
+    for name in graph.outputs:
+        check.node = name
+        check(graph.scopes.values.get(name) is None, "a graph output inside of a loop")
+
+
+def _carries(node: Node | None) -> bool:
+    """Whether a node gives a carried value."""
+    border = node.attrs.border if node else None
+    return border is not None and border.carries
+
+
+def _updates(node: Node, name: str) -> bool:
+    """Whether a node gives a carried value its next number."""
+    return node.attrs.updates and node.inputs[CARRY_OPERAND] == name
 
 
 def _check_layouts(graph: Graph, check: _Checker) -> None:
@@ -155,7 +189,7 @@ def _check_real_node(graph: Graph, node: Node, check: _Checker) -> None:
         for name, tensor in inputs.items():
             constant = isinstance(tensor, Constant) or name not in attrs.CONSTANTS
             check(constant, f"the operand {name!r} must be a constant")
-        attrs.verify(inputs, graph.values[node.output])
+        attrs.verify_outputs(inputs, tuple(graph.values[name] for name in node.outputs))
     except ValueError as error:
         check(False, f"{node.op}: {error}")
 
@@ -182,7 +216,7 @@ def _check_annotated_node(graph: Graph, node: Node, check: _Checker) -> None:
     attrs = node.attrs_as(RealOperator)
     check(not attrs.REAL_STAGE_ONLY, f"{node.op} in an annotated graph")
     try:
-        attrs.verify_annotated(attrs.Inputs.of(graph.tensors(node)), graph.values[node.output])
+        attrs.verify_annotated(attrs.Inputs.of(graph.tensors(node)), graph.values[node.outputs[0]])
     except ValueError as error:
         check(False, f"{node.op}: {error}")
 
@@ -199,7 +233,7 @@ def _check_integer_node(graph: Graph, node: Node, check: _Checker) -> None:
     try:
         inputs = attrs.Inputs.of(graph.tensors(node))
         need_operands(inputs)
-        attrs.verify(inputs, graph.values[node.output])
+        attrs.verify_outputs(inputs, tuple(graph.values[name] for name in node.outputs))
     except ValueError as error:
         check(False, f"{node.op}: {error}")
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Set
 from dataclasses import replace
 
 from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs, unpooled, weights_of
 
 

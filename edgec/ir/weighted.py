@@ -2,13 +2,18 @@
 
 A pooled operator holds a plain one, and its weights are two constants (pool and indices) where a
 plain one has one.  Passes and the lowering ask here, so that both kinds are treated alike.
+
+Bounds of a layer's accumulators from its weights and bias, for any input.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from edgec.base.dtypes import Array
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import expand, terms_of
@@ -92,10 +97,19 @@ def residual_of(attrs: Any) -> qops.Residual | None:
     return plain.residual if isinstance(plain, PLAIN) else None
 
 
-def form_of(attrs: Any) -> qops.Requantization | None:
-    """The form of requantization in which an operator ends; None of one that has none."""
-    output: qops.Requantization | None = getattr(unpooled(attrs), "output", None)
+def form_of(attrs: Any) -> qops.Requantization | qops.CodeMean | None:
+    """The form in which an operator ends; None of one that has none."""
+    output: qops.Requantization | qops.CodeMean | None = getattr(unpooled(attrs), "output", None)
     return output
+
+
+def is_int8_layer(graph: Graph, node: Node) -> bool:
+    """Whether a node with weights is one of int8: it reads such codes, and ends in such, or in
+    16 by 15 bits.
+    """
+    form = form_of(node.attrs)
+    narrow = isinstance(form, qops.Rescale16x15) or (form and form.dtype is DType.INT8)
+    return graph.tensor(weighted_inputs(node).x).dtype is DType.INT8 and bool(narrow)
 
 
 def weights_of(graph: Graph, node: Node) -> Array:
@@ -112,3 +126,20 @@ def weights_of(graph: Graph, node: Node) -> Array:
         vectors, indices = (graph.constants[n].array for n in (inputs.pool, inputs.indices))
         return expand(vectors, indices, graph.shape(inputs.x)[-1])
     return graph.constants[plain_inputs(node).w].array
+
+
+def product_range(graph: Graph, node: Node) -> tuple[Array, Array]:
+    """Bounds of the sums of products of each channel of a layer with weights: int64 [O] each."""
+    zero_point = input_zero_point(graph, node)
+    weights = graph.constants[plain_inputs(node).w].array
+    rows = weights.reshape(len(weights), -1).astype(np.int64)
+    products = rows * (INT8_MIN - zero_point), rows * (INT8_MAX - zero_point)
+    # Taps outside of an image add nothing, which is between the two.
+    return np.minimum(*products).sum(axis=1), np.maximum(*products).sum(axis=1)
+
+
+def accumulator_range(graph: Graph, node: Node) -> tuple[Array, Array]:
+    """Bounds of the accumulators of each channel, bias included: int64 [O] each."""
+    bias = graph.constants[plain_inputs(node).b].array.astype(np.int64)
+    least, greatest = product_range(graph, node)
+    return bias + least, bias + greatest

@@ -2,89 +2,82 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from edgec.ir import qops
 from edgec.ir.graph import Graph
-from edgec.kernels.select import KernelChoice, operands
-from edgec.memory import Buffer, Overlap
+from edgec.ir.turns import Loop, Scope, contains, depth
+from edgec.kernels.places import Place, held_in, is_state, is_turned, places_of
+from edgec.kernels.select import KernelChoice
+from edgec.memory import Buffer, Overlap, Space
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSteps:
+    """The steps that a loop repeats.
+
+    Attributes:
+        loop: the loop.
+        first_step, end_step: numbers of the first one, and of the first one after it.
+    """
+
+    loop: Loop
+    first_step: int
+    end_step: int
 
 
 def buffers_of(
     graph: Graph, choices: Sequence[KernelChoice]
-) -> tuple[tuple[Buffer, ...], tuple[Overlap, ...], Mapping[str, str]]:
-    """What the memory planner needs to know.
+) -> tuple[tuple[Buffer, ...], tuple[Overlap, ...], Mapping[str, Place]]:
+    """Buffers, overlaps and places for the memory planner.
 
     Steps are the choices, in order.  Graph inputs live from step 0, graph outputs to one
-    step beyond the last; the scratch memory of a step is a buffer of its own.
+    step beyond the last; the scratch memory of a step is a buffer of its own.  What a loop reads
+    from outside of it, and what it hands on from turn to turn, lives in all of its steps; the state
+    of the model always does.
 
     Args:
         graph: INTEGER stage.
         choices: what `select_kernels` chose for this graph.
 
     Returns:
-        Buffers by order of first use; overlaps between buffers; and the aliases: `aliases_of`.
+        Buffers by order of first use; overlaps between buffers; and the places of values without a
+        buffer of their own (`kernels.places`).
     """
-    aliases = aliases_of(graph, choices)
-    first, last = _lifetimes(graph, choices, aliases)
+    places = places_of(graph, choices)
+    lives = _Lives(graph, choices, places)
     buffers = [
-        Buffer(name, graph.values[name].size_bytes, first[name], last[name] + 1) for name in first
+        Buffer(
+            name,
+            graph.values[name].size_bytes,
+            lives.first[name],
+            lives.last[name] + 1,
+            Space.STATE if is_state(graph, name) else Space.ARENA,
+        )
+        for name in lives.first
     ]
     buffers += [
         Buffer(scratch_name(graph, choice), choice.scratch_bytes, step, step + 1)
         for step, choice in enumerate(choices)
         if choice.scratch_bytes
     ]
-    overlaps = tuple(
-        Overlap(root(aliases, found.output), root(aliases, found.input), found.distance_bytes)
-        for choice in choices
-        for found in choice.overlaps
-    )
-    return tuple(buffers), overlaps, aliases
+    return tuple(buffers), tuple(_overlaps(graph, choices, places)), places
 
 
-def aliases_of(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, str]:
-    """For values without bytes of their own, the value whose bytes they are, which has its own.
-
-    They are the output of each `QReshape`, and those that a kernel writes in place of an operand
-    that nobody reads any more (`KernelFamily.in_place`).
-    """
-    replaced = _replaced(graph, choices)
-    aliases: dict[str, str] = {}
-    for node in graph.nodes:
-        source = node.input if isinstance(node.attrs, qops.QReshape) else replaced.get(node.output)
-        if source is not None:
-            aliases[node.output] = root(aliases, source)
-    return aliases
+def root(places: Mapping[str, Place], name: str) -> str:
+    """The value in whose buffer the bytes of `name` lie."""
+    return places[name].root if name in places else name
 
 
-def _replaced(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, str]:
-    """The operand that an output takes the place of, by the name of the output."""
-    views = {
-        node.output: node.input for node in graph.nodes if isinstance(node.attrs, qops.QReshape)
-    }
-
-    def seen(name: str) -> str:
-        while name in views:
-            name = views[name]
-        return name
-
-    reads = Counter(seen(name) for choice in choices for name in operands(choice.node))
-    kept = {seen(name) for name in graph.outputs}
-    found = {}
-    for choice in choices:
-        if choice.family.in_place(choice.spec):
-            source = operands(choice.node)[0]
-            # Steps go in the order of nodes: the only reader is the last one.
-            if source in graph.values and reads[seen(source)] == 1 and seen(source) not in kept:
-                found[choice.node.output] = source
-    return found
-
-
-def root(aliases: Mapping[str, str], name: str) -> str:
-    """The value whose bytes `name` is."""
-    return aliases.get(name, name)
+def loop_steps(graph: Graph, choices: Sequence[KernelChoice]) -> tuple[LoopSteps, ...]:
+    """The steps of each loop that has some, an outer loop before those within it."""
+    found: dict[Loop, LoopSteps] = {}
+    for step, choice in enumerate(choices):
+        scope = graph.scopes.nodes[choice.node.name]
+        for loop in scope.chain if scope else ():
+            first = found[loop].first_step if loop in found else step
+            found[loop] = LoopSteps(loop, first, step + 1)
+    return tuple(found.values())
 
 
 def scratch_name(graph: Graph, choice: KernelChoice) -> str:
@@ -103,20 +96,53 @@ def copy_name(graph: Graph, choice: KernelChoice) -> str:
     return name
 
 
-def _lifetimes(
-    graph: Graph, choices: Sequence[KernelChoice], aliases: Mapping[str, str]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """First and last step of each value that has bytes of its own."""
-    first = dict.fromkeys(graph.inputs, 0)
-    last = dict.fromkeys(graph.inputs, 0)
-    for step, choice in enumerate(choices):
-        for name in choice.node.outputs:
-            first.setdefault(root(aliases, name), step)
-            last[root(aliases, name)] = step
-        for name in operands(choice.node):
-            if name in graph.values:
-                last[root(aliases, name)] = step
-    # One step beyond the last: the last step may read an output but not write over it.
-    for name in graph.outputs:
-        last[root(aliases, name)] = len(choices)
-    return first, last
+def _overlaps(
+    graph: Graph, choices: Sequence[KernelChoice], places: Mapping[str, Place]
+) -> Iterator[Overlap]:
+    """Overlaps of outputs with operands whose bytes the next turn does not need."""
+    for choice in choices:
+        for found in choice.overlaps:
+            output, source = root(places, found.output), root(places, found.input)
+            turned = any(is_turned(graph, name, choice.node) for name in (output, source))
+            if not turned:
+                yield Overlap(output, source, found.distance_bytes)
+
+
+class _Lives:
+    """First and last step of each value that has a buffer of its own.
+
+    Attributes:
+        first, last: steps by name.
+    """
+
+    def __init__(
+        self, graph: Graph, choices: Sequence[KernelChoice], places: Mapping[str, Place]
+    ) -> None:
+        self._graph = graph
+        self._places = places
+        self._steps = {each.loop: each for each in loop_steps(graph, choices)}
+        self.first = {root(places, name): 0 for name in graph.inputs}
+        self.last = dict(self.first)
+        for step, choice in enumerate(choices):
+            scope = graph.scopes.nodes[choice.node.name]
+            names = (*choice.node.outputs, *(n for n in choice.reads if n in graph.values))
+            for name in names:
+                self._touch(root(places, name), step, scope)
+        # One step beyond the last: the last step may read an output but not write over it.
+        for name in graph.outputs:
+            self.last[root(places, name)] = len(choices)
+        for name in self.first:
+            if is_state(graph, name):
+                self.first[name], self.last[name] = 0, len(choices)
+
+    def _touch(self, name: str, step: int, scope: Scope) -> None:
+        """A step reads or writes a buffer, in each turn of the loops between them."""
+        home = held_in(self._graph, name)
+        while not contains(home, scope):
+            home = home.within if home else None
+        first = last = step
+        if scope is not None and scope != home:
+            steps = self._steps[scope.chain[depth(home)]]
+            first, last = steps.first_step, steps.end_step - 1
+        self.first[name] = min(first, self.first.get(name, first))
+        self.last[name] = max(last, self.last.get(name, last))

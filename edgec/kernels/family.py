@@ -1,7 +1,7 @@
 """The record of a kernel family: all that edgec knows of one C function template.
 
-A family is a folder `kernels/<group>/<family>/` with `family.py`, which ends in the record, and the
-template beside it.  `edgec.kernels.registry` lists the records; selection, lowering and code
+A family is a folder `kernels/<group>/<family>/` whose module ends in the record, and the template
+beside it.  `edgec.kernels.registry` lists the records; selection, lowering and code
 generation loop over them and know no family by name.
 """
 
@@ -11,15 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool
-from edgec.kernels.common.cost import Cost
+from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.extent import Extent
-from edgec.kernels.common.params import Params
-from edgec.kernels.common.parts import Parts
-from edgec.kernels.common.weight_reads import WeightReads
+from edgec.kernels.common.parts import Parts, Run, WeightReads
 from edgec.target.target import Target
 
 S = TypeVar("S", bound="KernelSpec")
@@ -52,11 +50,25 @@ class KernelSpec(Hashable, Protocol):
         """Multiply-accumulates of a call."""
 
     def describe(self) -> str:
-        """What the function computes, in words."""
+        """Operator, shapes and method of the function in words, for a comment in C."""
+
+
+@runtime_checkable
+class Named(Protocol):
+    """A specification whose functions have names of their own, in a family for many operators."""
+
+    @property
+    def stem(self) -> str:
+        """Operator and element types, e.g. `add_s8_s16_s16`."""
+
+
+def name_of(spec: KernelSpec) -> str:
+    """Name of a kernel in reports: its family, or operator and types in one of many."""
+    return spec.stem if isinstance(spec, Named) else spec.family
 
 
 class Lengths(ABC, Generic[S]):
-    """How the kernels of a family serve a model of variable length.
+    """Support of a family's kernels for models of variable length.
 
     Every tensor with the variable axis has its elements at the front in a shorter run, since all
     axes before that one have length 1.  So a kernel that works row by row serves shorter runs by
@@ -79,7 +91,16 @@ class Lengths(ABC, Generic[S]):
         """The last arguments of the function that `spec` gave, in its order."""
 
 
+def operands(node: Node) -> tuple[str, ...]:
+    """The inputs of a node that are tensors, in the order of its operator's record."""
+    return qops.tensors_of(node.attrs.Inputs.of(node.inputs))
+
+
 def _always(_graph: Graph, _node: Node, _target: Target) -> bool:
+    return True
+
+
+def _any_types(_graph: Graph, _node: Node) -> bool:
     return True
 
 
@@ -93,7 +114,7 @@ def _unread(_spec: Any) -> None:
     return None
 
 
-def _uncounted(_spec: Any) -> None:
+def _uncounted(_spec: Any, _run: Run) -> None:
     return None
 
 
@@ -125,12 +146,16 @@ class KernelFamily(Generic[S]):
         in_place: the function is right only where the output lies byte for byte over its first
             tensor operand, or nowhere over it: the first of these then saves memory, and the
             overlap is None.  Default: it has no such order.
+        types: whether it has code for the element types and the form of a node of its operators,
+            whatever the target; default: for all of them.
         accepts: whether it serves a node on a target, and is worth it where a later family would
             serve the node as well; default: every node of its operators.
         computes: whether it can compute a node on a target at all, fast or not; None: where it
             accepts it.
         variants: other specifications for the same node, which the family could have chosen.
             Default: none.
+        tensors: the inputs of a node that the function reads, in its order.  Default: those that
+            are tensors (`ir.qops.operands`).
         arguments: the argument structs of one call, in the function's order; constants go into the
             pool in the layout that the function reads.  Default: none.
         lengths: how it serves a variable length; None: it does not.
@@ -141,19 +166,21 @@ class KernelFamily(Generic[S]):
         constant_stem: what a constant among the tensor operands holds, as a C identifier.
         weight_reads: how often a call reads the weights that its first argument struct names, for a
             kernel that gains by a copy of them in RAM.  Default: it does not.
-        cost: how it counts what a call takes; None: nobody has counted that, and a planner that
-            meets such a kernel refuses it.
-        parts: what runs in a call, for the choice between families; None for specifications that
-            nobody counts.  Default: all of them.
+        parts: what runs in a call; None for specifications that nobody counts.  Default: all of
+            them.
+        prices: the table of prices that its parts are in; "": one of its own.
+        saves_flash: it is chosen for the flash that it saves, whatever it takes.
     """
 
     spec_type: type[S]
     operators: tuple[type, ...]
     spec: Callable[[Graph, Node, Target], S]
     overlap: Callable[[S], Distances]
+    types: Callable[[Graph, Node], bool] = _any_types
     accepts: Callable[[Graph, Node, Target], bool] = _always
     computes: Callable[[Graph, Node, Target], bool] | None = None
     variants: Callable[[S], tuple[S, ...]] = _no_variants
+    tensors: Callable[[Node], tuple[str, ...]] = operands
     arguments: Callable[[Graph, Node, S, ConstantPool], tuple[Params, ...]] = _no_arguments
     in_place: Callable[[S], bool] = _in_other_places
     lengths: Lengths[S] | None = None
@@ -161,24 +188,28 @@ class KernelFamily(Generic[S]):
     runtime_bits: Callable[[Node, S], int | None] = _fixed_width
     constant_stem: str = "constant"
     weight_reads: Callable[[S], WeightReads | None] = _unread
-    cost: Cost[S] | None = None
-    parts: Callable[[S], Parts | None] = _uncounted
+    parts: Callable[[S, Run], Parts | None] = _uncounted
+    prices: str = ""
+    saves_flash: bool = False
+
+    def has_code_for(self, graph: Graph, node: Node) -> bool:
+        """Whether the node is one of its operators, with types and a form that it has code for."""
+        return isinstance(node.attrs, self.operators) and self.types(graph, node)
 
     @property
     def name(self) -> str:
-        """Unique among the families."""
+        """Name of the family, unique among all."""
         return self.spec_type.family
 
     @property
+    def price_table(self) -> str:
+        """Name of the table that prices the parts of its kernels."""
+        return self.prices or self.name
+
+    @property
     def template(self) -> Path:
-        """The path of its `.c.j2` file."""
+        """Path of the family's `.c.j2` file."""
         return self.spec_type.template
-
-
-CALLED = "called"
-"""Name of the field of a specification that holds another one, whose function its own calls."""
-CALLED_NAME = "part"
-"""The end of the name of that function."""
 
 
 def template_beside(module: str, name: str) -> Path:

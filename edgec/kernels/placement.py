@@ -1,16 +1,18 @@
-"""Weights in RAM while their layer runs: copies in what the plan of memory leaves free.
+"""Copies of weights in RAM while their layer runs, in free parts of the memory plan.
 
-A tile of rows reads all weights of its layer, so a layer of many pixels reads them often.  Where
-flash makes the core wait, they are copied to the arena first.
+A tile of rows reads all weights of its layer, so a layer of many pixels reads them often, and so
+does one in a loop.  Where flash makes the core wait, they are copied to the arena first, before all
+loops.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.ir.graph import Graph
-from edgec.kernels.buffers import copy_name, scratch_name
+from edgec.kernels.buffers import copy_name, loop_steps, scratch_name
 from edgec.kernels.select import KernelChoice
 from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Slot
 from edgec.target.board import Board
@@ -23,8 +25,9 @@ _GROWTH_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """A copy that would save something."""
+    """A copy that would save something in a step."""
 
+    step: int
     buffer: Buffer
     scratch: str
     saved_cycles: float
@@ -53,9 +56,9 @@ def with_copied_weights(
         plan.arena_bytes + _growth(plan.arena_bytes),
         plan.arena_bytes if board.arena_limit_bytes is None else board.arena_limit_bytes,
     )
-    slots = dict(plan.slots)
+    slots = dict(plan.arena_slots)
     added: list[Buffer] = []
-    wishes = [w for w in _wishes(graph, choices, board) if w.buffer.first_step not in resident]
+    wishes = [wish for wish in _wishes(graph, choices, board) if wish.step not in resident]
     for wish in sorted(wishes, key=lambda each: -each.saved_cycles):
         granted = _granted(slots, wish, most)
         if granted is not None:
@@ -65,8 +68,10 @@ def with_copied_weights(
     arena_bytes = max(plan.arena_bytes, _aligned(end))
     live = plan.disjoint_bytes
     for buffer in added:
-        at = (s.size_bytes for s in slots.values() if s.live_at(buffer.first_step))
-        live = max(live, sum(map(_aligned, at)))
+        for step in range(buffer.first_step, buffer.end_step):
+            at = (s.size_bytes for s in slots.values() if s.live_at(step))
+            live = max(live, sum(map(_aligned, at)))
+    slots = {**plan.slots, **slots}
     return replace(plan, slots=slots, arena_bytes=arena_bytes, disjoint_bytes=live), tuple(added)
 
 
@@ -79,17 +84,23 @@ def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list
     if board.memory is None:
         return []
     found = []
+    loops = loop_steps(graph, choices)
     for step, choice in enumerate(choices):
         reads = choice.family.weight_reads(choice.spec)
-        saved = 0.0 if reads is None else reads.saved_cycles(board.memory.flash)
-        if reads is not None and saved > 0:
-            buffer = Buffer(copy_name(graph, choice), reads.size_bytes, step, step + 1)
-            found.append(_Wish(buffer, scratch_name(graph, choice), saved))
+        if reads is None:
+            continue
+        around = [each for each in loops if each.first_step <= step < each.end_step]
+        times = reads.times * math.prod(each.loop.count for each in around)
+        saved = reads._replace(times=times).saved_cycles(board.memory.flash)
+        if saved > 0:
+            first, end = (around[0].first_step, around[0].end_step) if around else (step, step + 1)
+            buffer = Buffer(copy_name(graph, choice), reads.size_bytes, first, end)
+            found.append(_Wish(step, buffer, scratch_name(graph, choice), saved))
     return found
 
 
 def _granted(slots: Mapping[str, Slot], wish: _Wish, most: int) -> dict[str, Slot] | None:
-    """Where the copy lies, and the scratch memory of its step, which may give way to it.
+    """Slot for a copy of weights, and a new one for the step's scratch memory if it has to move.
 
     Args:
         slots: all that has its place.
@@ -99,19 +110,25 @@ def _granted(slots: Mapping[str, Slot], wish: _Wish, most: int) -> dict[str, Slo
     Returns:
         The slots that are new or moved; None if there is no room.
     """
-    held = [slot for slot in slots.values() if slot.live_at(wish.buffer.first_step)]
-    offset = _hole(held, wish.buffer.size_bytes)
-    if offset + wish.buffer.size_bytes <= most:
-        return {wish.buffer.name: _slot(wish.buffer, offset)}
+    buffer = wish.buffer
+    held = [
+        slot
+        for slot in slots.values()
+        if slot.first_step < buffer.end_step and buffer.first_step < slot.end_step
+    ]
+    offset = _hole(held, buffer.size_bytes)
+    if offset + buffer.size_bytes <= most:
+        return {buffer.name: _slot(buffer, offset)}
     moved = slots.get(wish.scratch)
     if moved is None:
         return None
     held.remove(moved)
-    copy = _slot(wish.buffer, _hole(held, wish.buffer.size_bytes))
+    copy = _slot(buffer, _hole(held, buffer.size_bytes))
+    held = [slot for slot in held if slot.live_at(wish.step)]
     scratch = replace(moved, offset=_hole([*held, copy], moved.size_bytes))
     if max(copy.end, scratch.end) > most:
         return None
-    return {wish.buffer.name: copy, wish.scratch: scratch}
+    return {buffer.name: copy, wish.scratch: scratch}
 
 
 def _slot(buffer: Buffer, offset: int) -> Slot:
@@ -119,7 +136,7 @@ def _slot(buffer: Buffer, offset: int) -> Slot:
 
 
 def _hole(slots: Iterable[Slot], size_bytes: int) -> int:
-    """The lowest place for a buffer of this size beside slots that live at one step."""
+    """The lowest place for a buffer of this size beside slots that live when it does."""
     offset = 0
     for slot in sorted(slots, key=lambda each: each.offset):
         if slot.size_bytes:

@@ -5,7 +5,6 @@ Where nobody has measured what a family's kernels take on a core, precedence dec
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,8 +15,9 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.choice.estimate import Estimator
-from edgec.kernels.common.sharing import LEAST, sharing_shapes
+from edgec.kernels.common.spec import LEAST, by_itself, sharing_shapes
 from edgec.kernels.family import KernelFamily, KernelSpec
+from edgec.kernels.places import BORDERS, copied_borders
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.variable_length import for_all_lengths
 from edgec.memory import Overlap
@@ -34,7 +34,7 @@ class KernelChoice:
     """The kernel of a node.
 
     Attributes:
-        node: a node of the integer graph; never a `QReshape`, which needs no kernel.
+        node: a node of the integer graph; never one whose output is a view (`kernels.places`).
         family: that serves it.
         spec: what is generated.
         overlaps: how far the output may lie over each input; names are those of the graph's values,
@@ -51,6 +51,11 @@ class KernelChoice:
         """Working memory of a call."""
         return self.spec.scratch_bytes
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The inputs of the node that its kernel reads as tensors, in the kernel's order."""
+        return self.family.tensors(self.node)
+
 
 def select_kernels(
     graph: Graph,
@@ -58,9 +63,10 @@ def select_kernels(
     decisions: Mapping[str, object] = MappingProxyType({}),
     families: Families = FAMILIES,
 ) -> tuple[KernelChoice, ...]:
-    """The kernel of every node that computes something, in the graph's order.
+    """The kernel of every node that computes or copies something, in the graph's order.
 
-    Where the target wants layers to share functions, they do if enough of them can.
+    Where the target wants layers to share functions, they do if enough of them can: the ways of all
+    nodes are found once, and chosen from again where too few layers would share.
 
     Args:
         graph: INTEGER stage.
@@ -81,21 +87,57 @@ def select_kernels(
             raise LoweringError(
                 f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
-    choices = _choices(graph, target, decisions, families)
-    if 0 < sharing_shapes(choice.spec for choice in choices) < LEAST:
-        return _choices(graph, dataclasses.replace(target, alone=True), decisions, families)
-    return choices
-
-
-def _choices(
-    graph: Graph, target: Target, decisions: Mapping[str, object], families: Families
-) -> tuple[KernelChoice, ...]:
     estimator = Estimator.of(target)
-    return tuple(
-        _choose(graph, node, target, decisions.get(node.name), families, estimator)
+
+    def ways(node: Node) -> _Ways:
+        return _ways(graph, node, target, decisions.get(node.name), families, estimator)
+
+    found = {
+        node.name: ways(node)
         for node in graph.nodes
-        if not isinstance(node.attrs, qops.QReshape)
-    )
+        if not isinstance(node.attrs, (qops.QReshape, *BORDERS))
+    }
+    chosen = {name: each.cheapest(estimator) for name, each in found.items()}
+    copied = copied_borders(graph, tuple(chosen.values()))
+    found |= {node.name: ways(node) for node in graph.nodes if node.name in copied}
+    chosen |= {name: found[name].cheapest(estimator) for name in copied}
+    if 0 < sharing_shapes(choice.spec for choice in chosen.values()) < LEAST:
+        chosen = {name: each.by_themselves().cheapest(estimator) for name, each in found.items()}
+    return tuple(chosen[node.name] for node in graph.nodes if node.name in chosen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ways:
+    """The kernels that a node may get.
+
+    Attributes:
+        graph: INTEGER stage.
+        node: one of it.
+        first: by precedence alone, or as decided.
+        others: with their families; none where the first one is not to be compared.
+    """
+
+    graph: Graph
+    node: Node
+    first: tuple[KernelFamily[Any], KernelSpec]
+    others: tuple[tuple[KernelFamily[Any], KernelSpec], ...] = ()
+
+    def by_themselves(self) -> _Ways:
+        """These kernels, made so that layers share no functions."""
+        first, *others = ((family, by_itself(spec)) for family, spec in (self.first, *self.others))
+        return _Ways(self.graph, self.node, first, tuple(others))
+
+    def cheapest(self, estimator: Estimator) -> KernelChoice:
+        """The first one, or the one that surely takes fewer cycles."""
+        chosen = self.first
+        least = estimator.cycles(*chosen) if self.others else None
+        if least is not None:
+            least *= _SURELY_LESS
+            for way in self.others:
+                cycles = estimator.cycles(*way)
+                if cycles is not None and cycles < least:
+                    chosen, least = way, cycles
+        return choice_of(self.graph, self.node, *chosen)
 
 
 def kernel_candidates(
@@ -112,82 +154,53 @@ def kernel_candidates(
     Raises:
         LoweringError: no kernel serves the node.
     """
-    chosen = _choose(graph, node, target, None, families, Estimator.of(target))
+    estimator = Estimator.of(target)
+    chosen = _ways(graph, node, target, None, families, estimator).cheapest(estimator)
     found = {chosen.spec: chosen}
     for family in families:
         computes = family.computes or family.accepts
-        if isinstance(node.attrs, family.operators) and computes(graph, node, target):
+        if family.has_code_for(graph, node) and computes(graph, node, target):
             spec = family.spec(graph, node, target)
             for each in (spec, *family.variants(spec)):
-                overlaps = _overlaps(family, graph, node, each)
-                found.setdefault(each, KernelChoice(node, family, each, overlaps))
+                found.setdefault(each, choice_of(graph, node, family, each))
     return tuple(found.values())
 
 
-def operands(node: Node) -> tuple[str, ...]:
-    """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
-    return qops.tensors_of(node.attrs.Inputs.of(node.inputs))
-
-
-def first_spec(
-    graph: Graph, node: Node, target: Target, families: Families = FAMILIES
-) -> KernelSpec:
-    """The specification by the first family that accepts a node, for the longest run.
-
-    Raises:
-        LoweringError: no kernel serves the node.
-    """
-    for family in families:
-        if isinstance(node.attrs, family.operators) and family.accepts(graph, node, target):
-            found: KernelSpec = family.spec(graph, node, target)
-            return found
-    raise _unserved(node)
-
-
-def _choose(
+def _ways(
     graph: Graph,
     node: Node,
     target: Target,
     decision: object,
     families: Families,
     estimator: Estimator,
-) -> KernelChoice:
+) -> _Ways:
     first = _first(graph, node, target, decision, families)
-    if decision is not None or graph.length is not None:
-        return first
-    least = estimator.cycles(first.family, first.spec)
-    if least is None:
-        return first
-    least *= _SURELY_LESS
-    chosen: tuple[KernelFamily[Any], KernelSpec] | None = None
-    for family in families:
-        if family is first.family or not isinstance(node.attrs, family.operators):
-            continue
-        if estimator.knows(family) and (family.computes or family.accepts)(graph, node, target):
-            spec = family.spec(graph, node, target)
-            cycles = estimator.cycles(family, spec)
-            if cycles is not None and cycles < least:
-                chosen, least = (family, spec), cycles
-    if chosen is None:
-        return first
-    return KernelChoice(node, *chosen, _overlaps(chosen[0], graph, node, chosen[1]))
+    kept = decision is not None or graph.length is not None or first[0].saves_flash
+    if kept or not (estimator.compares and estimator.knows(first[0])):
+        return _Ways(graph, node, first)
+    others = (
+        (family, family.spec(graph, node, target))
+        for family in families
+        if family is not first[0]
+        and not family.saves_flash
+        and family.has_code_for(graph, node)
+        and estimator.knows(family)
+        and (family.computes or family.accepts)(graph, node, target)
+    )
+    return _Ways(graph, node, first, tuple(others))
 
 
 def _first(
     graph: Graph, node: Node, target: Target, decision: object, families: Families
-) -> KernelChoice:
+) -> tuple[KernelFamily[Any], KernelSpec]:
     """By precedence alone."""
     for family in families:
-        if isinstance(node.attrs, family.operators):
+        if family.has_code_for(graph, node):
             found = _spec(family, graph, node, target, decision)
             spec = None if found is None else for_all_lengths(family, graph, node, found)
             if spec is not None:
-                return KernelChoice(node, family, spec, _overlaps(family, graph, node, spec))
-    raise _unserved(node)
-
-
-def _unserved(node: Node) -> LoweringError:
-    return LoweringError(
+                return family, spec
+    raise LoweringError(
         f"no kernel serves the operator {node.op}",
         where=node.name,
         hint="this operator exists only before quantization, which is a bug of edgec",
@@ -206,15 +219,16 @@ def _spec(
     return found
 
 
-def _overlaps(
-    family: KernelFamily[Any], graph: Graph, node: Node, spec: KernelSpec
-) -> tuple[Overlap, ...]:
-    names = operands(node)
-    found = family.overlap(spec)
+def choice_of(
+    graph: Graph, node: Node, family: KernelFamily[Any], spec: KernelSpec
+) -> KernelChoice:
+    """The choice of one specification for a node."""
+    names, found = family.tensors(node), family.overlap(spec)
     if len(found) != len(names):
         raise InternalError(f"{family.name}: one distance per operand expected", where=node.name)
-    return tuple(
+    overlaps = tuple(
         Overlap(node.output, name, distance)
         for name, distance in zip(names, found, strict=True)
         if distance is not None and name in graph.values
     )
+    return KernelChoice(node, family, spec, overlaps)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 from edgec.base.options import Placement
 from edgec.ir.graph import Graph
-from edgec.kernels.buffers import buffers_of
+from edgec.kernels.buffers import buffers_of, loop_steps
 from edgec.kernels.placement import with_copied_weights
 from edgec.kernels.select import KernelChoice
+from edgec.lower.bind import Bound, bind
 from edgec.lower.lower import lower
 from edgec.lower.program import Program
 from edgec.lower.resident import Residence, Share, residence
@@ -48,33 +49,34 @@ def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: 
         MemoryPlanError: all weights shall lie in RAM, and do not fit.
     """
     buffers, overlaps, _ = buffers_of(graph, choices)
+    loops = [(each.first_step, each.end_step) for each in loop_steps(graph, choices)]
     bare = plan_memory(buffers, overlaps)
 
     def planned(resident: frozenset[int] = frozenset()) -> MemoryPlan:
         plan, copies = with_copied_weights(graph, choices, board, bare, resident)
-        check_plan(plan, (*buffers, *copies), overlaps)
+        check_plan(plan, (*buffers, *copies), overlaps, loops=loops)
         return plan
 
+    bound = bind(graph, choices)
     # Weights that lie in RAM need no copy in the arena.
     sram = share.placement is Placement.SRAM
     plan = planned(frozenset(range(len(choices))) if sram else frozenset())
-    program = lower(graph, choices, plan)
-    places = residence(program, choices, board, share)
-    if places.constants:
-        plan = planned(_steps_in_ram(program, places))
-        program = lower(graph, choices, plan, places.constants)
+    places = residence(bound, plan, board, share)
     possible = Residence("", (), 0.0)
     if share.placement is Placement.FLASH:
-        possible = residence(program, choices, board, replace(share, placement=Placement.AUTO))
+        possible = residence(bound, plan, board, replace(share, placement=Placement.AUTO))
+    if places.constants and not sram:
+        plan = planned(_steps_in_ram(bound, places))
+    program = lower(graph, choices, plan, places.constants, bound)
     return Lowered(program, plan, places, possible)
 
 
-def _steps_in_ram(program: Program, places: Residence) -> frozenset[int]:
+def _steps_in_ram(bound: Bound, places: Residence) -> frozenset[int]:
     """The steps whose largest constant lies in RAM: that is what would be copied."""
     resident = {each.constant for each in places.constants}
     found = []
-    for number, step in enumerate(program.steps):
-        sizes = {index: program.constants[index].array.nbytes for index in step.constants}
+    for number, call in enumerate(bound.calls):
+        sizes = {index: bound.constants[index].array.nbytes for index in call.reads}
         if sizes and max(sizes, key=lambda index: sizes[index]) in resident:
             found.append(number)
     return frozenset(found)

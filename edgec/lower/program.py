@@ -6,28 +6,33 @@ tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 
-from edgec.base.canonical import LATER
+from edgec.base.calls import Call, StepLoop, calls_of, loops_around, times_called
+from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
 from edgec.ir.length import shortened
 from edgec.ir.qparams import QuantParams
-from edgec.kernels.common.constants import ProgramConstant
+from edgec.kernels.common.constants import ConstantRef, Params, ProgramConstant
 from edgec.kernels.common.extent import Extent
-from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.family import KernelSpec
+from edgec.memory import Space
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramTensor:
-    """An activation tensor in the arena.
+    """An activation tensor.
 
     Attributes:
         name: from the model, untrusted.
         shape: static, batch 1, in edgec's layout.
         dtype: INT8, INT16 of a transformer's stream, or INT32 of indices.
-        offset_bytes: from the start of the arena; a multiple of 8.
+        offset_bytes: from the start of its space, in the first turns; a multiple of 8.
         scale, zero_point: quantization; 1.0 and 0 for indices and where channels have their own.
+        strides: bytes by which it moves on with each turn of the loops around it, from the
+            outermost on; multiples of 8.
+        space: where it lies.
     """
 
     name: str
@@ -37,6 +42,13 @@ class ProgramTensor:
     size_bytes: int
     scale: float
     zero_point: int
+    strides: tuple[int, ...] = field(default=(), metadata=LATER)
+    space: Space = field(default=Space.ARENA, metadata=LATER)
+
+    @property
+    def argument(self) -> TensorArg:
+        """The tensor as a kernel gets it."""
+        return TensorArg(self.offset_bytes, self.dtype, self.strides, self.space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,18 +91,40 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class TensorArg:
-    """An argument that points into the arena."""
+    """An argument that points into the arena or the state; see `ProgramTensor`."""
 
     offset_bytes: int
     dtype: DType = DType.INT8
+    strides: tuple[int, ...] = field(default=(), metadata=LATER)
+    space: Space = field(default=Space.ARENA, metadata=LATER)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedConstant(ConstantRef):
+    """A constant of which each turn of a loop reads a part.
+
+    Attributes:
+        offset_bytes: from the start of the constant, in the first turns.
+        strides: see `ProgramTensor`.
+    """
+
+    offset_bytes: int = 0
+    strides: tuple[int, ...] = ()
 
 
 Argument = TensorArg | ConstantRef
 
 
+def constants_of(operands: Iterable[object], params: Iterable[Params]) -> tuple[int, ...]:
+    """Indices of the constants among operands and in argument structs, each once."""
+    used = (getattr(table, each.name) for table in params for each in fields(table))
+    found = (ref.index for ref in (*operands, *used) if isinstance(ref, ConstantRef))
+    return tuple(dict.fromkeys(found))
+
+
 @dataclass(frozen=True, slots=True)
 class WeightCopy:
-    """Weights in the arena while their step runs.
+    """Weights in the arena while their step runs, or the loops around it.
 
     Attributes:
         offset_bytes: their place.
@@ -116,7 +150,9 @@ class Step:
         macs: multiply-accumulates.
         runtime_bits: for a kernel that takes the width of activations as its last argument, the
             width that the layer was made for, 1 to 8.
-        copy: where the weights of the first argument struct are copied before the call.
+        copy: where the weights of the first argument struct are copied before the call, and before
+            the loops around it.
+        written: where it writes, if that is only the part of a turn of `output`.
     """
 
     kernel: int
@@ -129,18 +165,17 @@ class Step:
     macs: int
     runtime_bits: int | None = None
     copy: WeightCopy | None = field(default=None, metadata=LATER)
+    written: TensorArg | None = field(default=None, metadata=LATER)
 
     @property
     def constants(self) -> tuple[int, ...]:
         """Indices of the constants that it reads, as operands or through its argument structs."""
-        used = (getattr(table, each.name) for table in self.params for each in fields(table))
-        found = (ref.index for ref in (*self.inputs, *used) if isinstance(ref, ConstantRef))
-        return tuple(dict.fromkeys(found))
+        return constants_of(self.inputs, self.params)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramLength:
-    """What of a program depends on the length of a run.
+    """Parts of a program that depend on the length of a run.
 
     Attributes:
         maximum: the longest run, whose sizes the rest of the program states.
@@ -151,6 +186,21 @@ class ProgramLength:
     maximum: int
     axes: tuple[tuple[str, int], ...]
     arguments: tuple[tuple[Extent, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramState:
+    """A part of the state of the model.
+
+    Attributes:
+        tensor: where and what it is.
+        byte: what all its bytes are after a reset; None: `constant` has them.
+        constant: what it is after a reset, an index into `Program.constants`.
+    """
+
+    tensor: ProgramTensor
+    byte: int | None = None
+    constant: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +222,19 @@ class Program:
 
     Attributes:
         name: name of the model, untrusted.
-        digest: 64 hexadecimal digits, SHA-256 over the canonical form (`base.canonical`) of
+        digest: 64 hexadecimal digits, SHA-256 over the canonical form (`base.digests`) of
             everything else here.
         arena_bytes: size of the arena.
         inputs, outputs: in the model's order.
-        tensors: every tensor in the arena, reshaped views included, in graph order.
+        tensors: every tensor in arena and state, views included, in graph order.
         constants: every constant, equal ones once.
         kernels: every C function, in order of first use.
-        steps: the calls, in order.
+        steps: the calls, in order; those of a loop once.
         length: None where every run has the same.
         resident: constants that lie in RAM, by index; the others lie in flash.
+        loops: the steps that are repeated, an outer loop before those within it.
+        state_bytes: size of the state.
+        state: its parts.
     """
 
     name: str
@@ -195,6 +248,21 @@ class Program:
     steps: tuple[Step, ...]
     length: ProgramLength | None = None
     resident: tuple[Resident, ...] = field(default=(), metadata=LATER)
+    loops: tuple[StepLoop, ...] = field(default=(), metadata=LATER)
+    state_bytes: int = field(default=0, metadata=LATER)
+    state: tuple[ProgramState, ...] = field(default=(), metadata=LATER)
+
+    def loops_around(self, step: int) -> tuple[StepLoop, ...]:
+        """The loops that repeat a step, from the outermost on."""
+        return loops_around(self.loops, step)
+
+    def times(self, step: int) -> int:
+        """Number of calls of a step in a run."""
+        return times_called(self.loops, step)
+
+    def calls(self) -> Iterator[Call]:
+        """Every call of a run, in order."""
+        yield from calls_of(self.loops, len(self.steps))
 
     @property
     def constant_bytes(self) -> int:
@@ -204,7 +272,7 @@ class Program:
     @property
     def macs(self) -> int:
         """Multiply-accumulates of one run."""
-        return sum(step.macs for step in self.steps)
+        return sum(step.macs * self.times(number) for number, step in enumerate(self.steps))
 
     def at(self, length: int) -> Program:
         """The program with the shapes and sizes that its tensors have in a run of `length`."""
@@ -247,7 +315,7 @@ class Program:
         return Extent(each, tensor.size_bytes - each * self.max_length)
 
     def sizes_of_run(self, step: int) -> tuple[Extent, ...]:
-        """What the kernel of a step takes after all other arguments."""
+        """Sizes that the kernel of a step takes after all other arguments."""
         return () if self.length is None else self.length.arguments[step]
 
     @property

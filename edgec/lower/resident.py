@@ -2,8 +2,8 @@
 
 Where flash makes the core wait for weights, a copy of them in RAM saves that waiting.  A constant
 is the hotter the more cycles of a run a byte of it saves; the hottest come first, into the fastest
-region.  What the core waits for is what the families of kernels count (`Cost.waits`), with the
-flash of the board file and what its data cache holds.
+region.  What the core waits for follows from the parts that families count
+(`kernels.choice.estimate`), with the flash of the board file and what its data cache holds.
 """
 
 from __future__ import annotations
@@ -13,11 +13,18 @@ from dataclasses import dataclass
 
 from edgec.base.errors import MemoryPlanError
 from edgec.base.options import Placement
-from edgec.kernels.common.flash_waits import UNCACHED_BYTES, WORD_BYTES, per_word
-from edgec.kernels.common.form import KernelForm
-from edgec.kernels.common.weight_reads import COPY_CYCLES
-from edgec.kernels.select import KernelChoice
-from edgec.lower.program import Program, Resident, Step
+from edgec.kernels.choice.estimate import Estimator, constant_waits
+from edgec.kernels.common.parts import (
+    COPY_CYCLES,
+    FULL_WIDTH,
+    UNCACHED_BYTES,
+    WORD_BYTES,
+    Run,
+    per_word,
+)
+from edgec.lower.bind import Bound, BoundCall
+from edgec.lower.program import Resident
+from edgec.memory import MemoryPlan
 from edgec.target.board import Board
 from edgec.target.memory_map import Flash, MemoryMap, Region
 from edgec.target.target import Target
@@ -30,12 +37,11 @@ bytes is four words of the bus between core and RAM, of half the core's clock, a
 The cycle model prices it with nothing, since no manual tells."""
 _WORTH = 100
 """Weights are placed if they save at least this part of the multiply-accumulates, in cycles."""
-_FULL_WIDTH = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What weights may have of RAM.
+    """RAM that weights may take.
 
     Attributes:
         placement: where they shall lie.
@@ -50,7 +56,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Residence:
-    """What lies where in RAM.
+    """Constants in RAM, and the region of the arena.
 
     Attributes:
         arena_in: region of the arena.
@@ -89,7 +95,7 @@ class _Heat:
 
 
 def arena_region(memory: MemoryMap, arena_bytes: int, share: Share) -> Region:
-    """Where the arena lies.
+    """Choose the region of the arena.
 
     Tightly coupled memory takes it where that leaves one part in `share.kept` of it free, unless
     all is to stay as the board file has it.
@@ -103,14 +109,12 @@ def arena_region(memory: MemoryMap, arena_bytes: int, share: Share) -> Region:
     return memory.region(memory.arena_in)
 
 
-def residence(
-    program: Program, choices: Sequence[KernelChoice], board: Board, share: Share
-) -> Residence:
-    """Where arena and constants lie while the firmware runs.
+def residence(bound: Bound, plan: MemoryPlan, board: Board, share: Share) -> Residence:
+    """Choose the regions of arena and constants while the firmware runs.
 
     Args:
-        program: with all its constants in flash.
-        choices: the kernel of each step.
+        bound: the calls of the program.
+        plan: what they need of the arena with all constants in flash.
         board: a microcontroller.
         share: what weights may have of RAM.
 
@@ -120,23 +124,25 @@ def residence(
     memory = board.memory
     if memory is None:
         return Residence("", (), 0.0)
-    arena = arena_region(memory, program.arena_bytes, share)
+    # The state lies beside the arena.
+    needed = plan.arena_bytes + plan.state_bytes
+    arena = arena_region(memory, needed, share)
     if share.placement is Placement.FLASH:
         return Residence(arena.name, (), 0.0)
-    rooms = _rooms(board, memory, program.arena_bytes, arena, share)
-    heats = sorted(_heats(program, choices, board, memory), key=lambda each: -each.density)
+    rooms = _rooms(board, memory, needed, arena, share)
+    heats = sorted(_heats(bound, plan, board, memory), key=lambda each: -each.density)
     if share.placement is Placement.SRAM:
         placed = _all_placed(arena, heats, rooms)
         if placed is None:
-            raise _no_room(program, rooms, board)
+            raise _no_room(bound, rooms, board)
         return placed
     found = _placed(arena, heats, rooms)
-    return found if found.saved_cycles * _WORTH >= program.macs else Residence(arena.name, (), 0.0)
+    return found if found.saved_cycles * _WORTH >= bound.macs else Residence(arena.name, (), 0.0)
 
 
-def _no_room(program: Program, rooms: Sequence[_Room], board: Board) -> MemoryPlanError:
+def _no_room(bound: Bound, rooms: Sequence[_Room], board: Board) -> MemoryPlanError:
     """The error for weights that do not fit."""
-    needed = sum(_aligned(constant.array.nbytes) for constant in program.constants)
+    needed = sum(_aligned(constant.array.nbytes) for constant in bound.constants)
     left = " and ".join(f"{max(room.free_bytes, 0):,} in {room.region.name}" for room in rooms)
     return MemoryPlanError(
         f"the weights do not fit into RAM: they need {needed:,} bytes, beside arena, stack and "
@@ -162,7 +168,7 @@ def _rooms(
 
 
 def free_bytes(memory: MemoryMap, arena: Region, arena_bytes: int) -> dict[str, int]:
-    """What arena, stack and variables leave of each region, by its name, the fastest first."""
+    """Bytes of each region that arena, stack and variables leave, the fastest region first."""
     return {
         region.name: region.size_bytes
         - _own_bytes(memory, region)
@@ -172,7 +178,7 @@ def free_bytes(memory: MemoryMap, arena: Region, arena_bytes: int) -> dict[str, 
 
 
 def _own_bytes(memory: MemoryMap, region: Region) -> int:
-    """What stack and variables of the firmware take of a region."""
+    """Bytes that stack and variables of the firmware take of a region."""
     return memory.stack_bytes + FIRMWARE_BYTES if region.name == memory.data_in else 0
 
 
@@ -185,17 +191,18 @@ def _gain(board: Board, flash: Flash, region: Region) -> float:
     return max(0.0, 1 - _CACHED_RAM_CYCLES / line_waits) if line_waits else 0.0
 
 
-def _heats(
-    program: Program, choices: Sequence[KernelChoice], board: Board, memory: MemoryMap
-) -> list[_Heat]:
-    """What is waited for each constant, which each of its steps reads."""
-    cycles = dict.fromkeys(range(len(program.constants)), 0.0)
-    sizes = [constant.array.nbytes for constant in program.constants]
-    form = KernelForm.of(Target.of(board))
-    for step, choice in zip(program.steps, choices, strict=True):
-        read = sum(sizes[index] for index in step.constants)
-        waits = _waits(step, choice, read, form, memory.flash) if read else 0.0
-        for index in step.constants:
+def _heats(bound: Bound, plan: MemoryPlan, board: Board, memory: MemoryMap) -> list[_Heat]:
+    """Cycles waited for each constant in all steps that read it."""
+    cycles = dict.fromkeys(range(len(bound.constants)), 0.0)
+    sizes = [constant.array.nbytes for constant in bound.constants]
+    estimator = Estimator.of(Target.of(board))
+    for number, call in enumerate(bound.calls):
+        read = sum(sizes[index] for index in call.reads)
+        copy = plan.slots.get(call.copy)
+        copied = 0 if copy is None else copy.size_bytes
+        times = bound.times(number)
+        waits = _waits(call, copied, read, estimator, memory.flash, times) if read else 0.0
+        for index in call.reads:
             cycles[index] += waits * sizes[index] / max(read, 1)
     return [
         _Heat(index, _aligned(sizes[index]), waited)
@@ -204,15 +211,20 @@ def _heats(
     ]
 
 
-def _waits(step: Step, choice: KernelChoice, read: int, form: KernelForm, flash: Flash) -> float:
-    """Cycles that a step waits for its constants in flash, of which it reads `read` bytes."""
+def _waits(
+    call: BoundCall, copied: int, read: int, estimator: Estimator, flash: Flash, times: int
+) -> float:
+    """Cycles that `times` calls of a step wait for its constants in flash, `read` bytes."""
     once = read / WORD_BYTES * per_word(flash, UNCACHED_BYTES)
-    if step.copy is not None:
-        return once + step.copy.size_bytes / WORD_BYTES * COPY_CYCLES
-    if choice.family.cost is None or read <= flash.data_cache_bytes:
+    if copied:
+        return once + copied / WORD_BYTES * COPY_CYCLES
+    if read <= flash.data_cache_bytes:
         return once
-    bits = step.runtime_bits or _FULL_WIDTH
-    return max(once, choice.family.cost.waits(choice.spec, bits, form, flash))
+    family, spec = call.choice.family, call.choice.spec
+    bits = family.runtime_bits(call.choice.node, spec) or FULL_WIDTH
+    parts = family.parts(spec, Run(estimator.form, bits))
+    waits = 0.0 if parts is None else constant_waits(parts, flash, copies=False)
+    return times * max(once, waits)
 
 
 def _placed(

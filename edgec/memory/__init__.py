@@ -1,13 +1,14 @@
-"""Static memory: where every tensor and scratch buffer lives in the arena, planned offline.
+"""Static memory: where every tensor and scratch buffer lives, planned offline.
 
-Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), the bounds that
-a plan is measured against (`bounds`), the independent checker (`check`) and a text picture
+Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), what
+any plan needs (`peak`, `bounds`), the independent checker (`check`) and a text picture
 (`render`).  Knows buffers and steps only, no graphs; imports `base` alone.
 """
 
-from edgec.memory.bounds import disjoint_bound, overlap_bound
+from edgec.memory.bounds import disjoint_bound
 from edgec.memory.check import check_plan
-from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
+from edgec.memory.peak import Peak
+from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot, Space
 from edgec.memory.planner import plan_memory
 from edgec.memory.render import render_plan
 
@@ -16,10 +17,11 @@ __all__ = [
     "Buffer",
     "MemoryPlan",
     "Overlap",
+    "Peak",
     "Slot",
+    "Space",
     "check_plan",
     "disjoint_bound",
-    "overlap_bound",
     "plan_memory",
     "render_plan",
 ]

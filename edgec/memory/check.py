@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from edgec.base.errors import MemoryPlanError
-from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
+from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot, Space
 
+Steps = tuple[int, int]
+"""Steps from the first number on, before the second one."""
 _HINT = "this is a bug of edgec's planner; please report it with the model"
 
 
@@ -20,13 +22,20 @@ def check_plan(
     buffers: Sequence[Buffer],
     overlaps: Sequence[Overlap],
     alignment: int = ALIGNMENT_BYTES,
+    loops: Sequence[Steps] = (),
 ) -> None:
-    """Make sure that no byte of the arena is asked to hold two things at once.
+    """Make sure that no byte is asked to hold two things at once.
+
+    Args:
+        plan: the answer of the planner.
+        buffers, overlaps, alignment: what it was asked.
+        loops: steps ``[first, end)`` that are repeated.
 
     Raises:
         MemoryPlanError: a buffer has no slot, or one of another size or lifetime; a slot belongs to
-            no buffer, is not aligned, or leaves the arena; or two buffers live at one step share
-            bytes without an overlap that allows it.
+            no buffer, is not aligned, or leaves its space; two buffers live at one step share
+            bytes without an overlap that allows it; something that later turns of a loop read does
+            not live until its end; or a part of the state does not live always.
     """
     asked = {buffer.name: buffer for buffer in buffers}
     if len(asked) != len(buffers):
@@ -36,7 +45,16 @@ def check_plan(
             raise MemoryPlanError("slot of no buffer", where=_shown(name), hint=_HINT)
     for buffer in buffers:
         _check_slot(plan, buffer, alignment)
-    allowed = _allowed(asked, overlaps)
+        _check_life(plan, buffer, loops)
+    allowed = _allowed(asked, overlaps, loops)
+    for space in Space:
+        _check_space(plan, [each for each in buffers if each.space is space], allowed)
+
+
+def _check_space(
+    plan: MemoryPlan, buffers: Sequence[Buffer], allowed: Mapping[tuple[str, str], int]
+) -> None:
+    """Make sure that buffers of one space share no bytes."""
     born: dict[int, list[str]] = defaultdict(list)
     for buffer in buffers:
         if buffer.size_bytes and buffer.end_step > buffer.first_step:
@@ -51,8 +69,11 @@ def check_plan(
 
 def _check_slot(plan: MemoryPlan, buffer: Buffer, alignment: int) -> None:
     slot = plan.slots.get(buffer.name)
+    size_bytes = plan.state_bytes if buffer.space is Space.STATE else plan.arena_bytes
     if slot is None:
         problem = "has no slot"
+    elif slot.space is not buffer.space:
+        problem = f"lies in the {slot.space.value}, not in the {buffer.space.value}"
     elif (slot.size_bytes, slot.first_step, slot.end_step) != (
         buffer.size_bytes,
         buffer.first_step,
@@ -61,8 +82,8 @@ def _check_slot(plan: MemoryPlan, buffer: Buffer, alignment: int) -> None:
         problem = f"was given {_place(slot)}, but is {buffer.size_bytes} bytes on steps " + (
             f"[{buffer.first_step}, {buffer.end_step})"
         )
-    elif slot.offset < 0 or slot.offset + slot.size_bytes > plan.arena_bytes:
-        problem = f"at {_place(slot)} leaves the arena of {plan.arena_bytes} bytes"
+    elif slot.offset < 0 or slot.offset + slot.size_bytes > size_bytes:
+        problem = f"at {_place(slot)} leaves the {slot.space.value} of {size_bytes} bytes"
     elif slot.offset % alignment:
         problem = f"at {_place(slot)} is not aligned to {alignment} bytes"
     else:
@@ -70,10 +91,26 @@ def _check_slot(plan: MemoryPlan, buffer: Buffer, alignment: int) -> None:
     raise MemoryPlanError(f"the buffer {problem}", where=_shown(buffer.name), hint=_HINT)
 
 
+def _check_life(plan: MemoryPlan, buffer: Buffer, loops: Sequence[Steps]) -> None:
+    """A buffer that comes from before a loop and reaches into it must live to its end."""
+    problem = ""
+    for first, end in loops:
+        if buffer.first_step < first < buffer.end_step < end:
+            problem = f"lives in the first turn of the loop over steps [{first}, {end}) only"
+    if buffer.space is Space.STATE and (buffer.first_step or buffer.end_step < plan.steps):
+        problem = "of the state does not live in all steps"
+    if problem:
+        where = f"{_shown(buffer.name)}, {_place(plan.slots[buffer.name])}"
+        raise MemoryPlanError(f"the buffer {problem}", where=where, hint=_HINT)
+
+
 def _allowed(
-    asked: Mapping[str, Buffer], overlaps: Sequence[Overlap]
+    asked: Mapping[str, Buffer], overlaps: Sequence[Overlap], loops: Sequence[Steps]
 ) -> dict[tuple[str, str], int]:
-    """Distance in bytes by (output, input), where the step making the output ends the input."""
+    """Distance in bytes by (output, input), where the step making the output ends the input.
+
+    A step of a loop ends nothing that the turns before and after it need, too.
+    """
     result: dict[tuple[str, str], int] = {}
     for entry in overlaps:
         output, source = asked.get(entry.output), asked.get(entry.input)
@@ -84,7 +121,8 @@ def _allowed(
                 hint=_HINT,
             )
         last_read = source.end_step - 1
-        if output.first_step == last_read and output is not source:
+        needed = any(a <= last_read < b and source.first_step < a for a, b in loops)
+        if output.first_step == last_read and output is not source and not needed:
             key = (output.name, source.name)
             result[key] = max(result.get(key, 0), entry.distance_bytes)
     return result

@@ -1,7 +1,8 @@
-"""What the planner is given and what it answers.  Lifetimes are half-open steps everywhere."""
+"""Input and output of the memory planner.  Lifetimes are half-open steps everywhere."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,6 +11,17 @@ from edgec.base.errors import InternalError
 
 # Offsets are multiples of this: enough for any C type and for Armv7-M's doubleword loads.
 ALIGNMENT_BYTES = 8
+
+
+class Space(enum.Enum):
+    """A block of memory that the caller provides.
+
+    ARENA: for a run; several models may use one in turn.
+    STATE: between runs, too; each context has its own.
+    """
+
+    ARENA = "arena"
+    STATE = "state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +35,14 @@ class Buffer:
         name: unique in a plan; may come from the model, so it is untrusted.
         size_bytes: 0 is allowed; such a buffer never conflicts.
         first_step, end_step: live on ``[first_step, end_step)``, never empty.
+        space: where it lies.
     """
 
     name: str
     size_bytes: int
     first_step: int
     end_step: int
+    space: Space = Space.ARENA
 
     def __post_init__(self) -> None:
         if self.size_bytes < 0 or not 0 <= self.first_step < self.end_step:
@@ -60,18 +74,20 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place of one buffer: bytes ``[offset, offset + size_bytes)`` of the arena.
+    """The place of one buffer: bytes ``[offset, offset + size_bytes)`` of its space.
 
     Attributes:
-        offset: bytes from the arena's start.
+        offset: bytes from the start of the space.
         size_bytes: size of the buffer, without padding.
         first_step, end_step: the buffer lives on ``[first_step, end_step)``.
+        space: where it lies.
     """
 
     offset: int
     size_bytes: int
     first_step: int
     end_step: int
+    space: Space = Space.ARENA
 
     @property
     def end(self) -> int:
@@ -85,21 +101,28 @@ class Slot:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryPlan:
-    """A place in the arena for every buffer.
+    """A place for every buffer.
 
     Attributes:
         slots: the slot of each buffer by its name, in the order in which the buffers were given.
         arena_bytes: size of the arena, a multiple of the alignment.
         disjoint_bytes: least arena without overlaps, the largest sum of sizes live at one step; a
             plan that uses overlaps may be below it.
+        state_bytes: size of the state, a multiple of the alignment.
     """
 
     slots: Mapping[str, Slot]
     arena_bytes: int
     disjoint_bytes: int
+    state_bytes: int = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slots", MappingProxyType(dict(self.slots)))
+
+    @property
+    def arena_slots(self) -> Mapping[str, Slot]:
+        """The slots in the arena."""
+        return {name: slot for name, slot in self.slots.items() if slot.space is Space.ARENA}
 
     @property
     def steps(self) -> int:

@@ -20,7 +20,7 @@ def render_plan(plan: MemoryPlan, width: int = 64) -> tuple[str, ...]:
         plan: the plan.
         width: characters that stand for the whole arena.
     """
-    letters = {name: _LETTERS[i % len(_LETTERS)] for i, name in enumerate(plan.slots)}
+    letters = {name: _LETTERS[i % len(_LETTERS)] for i, name in enumerate(plan.arena_slots)}
     return (
         f"{'step':>5} {'bytes':>9}  |0{plan.arena_bytes:>{width - 1}}|",
         *(
@@ -33,7 +33,7 @@ def render_plan(plan: MemoryPlan, width: int = 64) -> tuple[str, ...]:
 def _bytes_in_use(plan: MemoryPlan, step: int) -> int:
     """Bytes that hold something at `step`; those of an overlap count once."""
     used = reached = 0
-    for slot in sorted(plan.slots.values(), key=lambda slot: slot.offset):
+    for slot in sorted(plan.arena_slots.values(), key=lambda slot: slot.offset):
         if slot.live_at(step):
             used += max(0, slot.end - max(reached, slot.offset))
             reached = max(reached, slot.end)
@@ -42,7 +42,7 @@ def _bytes_in_use(plan: MemoryPlan, step: int) -> int:
 
 def _bar(plan: MemoryPlan, step: int, letters: dict[str, str], width: int) -> str:
     cells = ["."] * width
-    for name, slot in plan.slots.items():
+    for name, slot in plan.arena_slots.items():
         if not (slot.live_at(step) and slot.size_bytes):
             continue
         first = slot.offset * width // plan.arena_bytes

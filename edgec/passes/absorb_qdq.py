@@ -7,7 +7,7 @@ Rules:
 1. codes: a value of integer dtype becomes the real value it stands for, pinned.  Operators that
    move codes (Transpose, Reshape, MaxPool, ...) thereby become real operators.
 2. uint8: parameters of unsigned codes become the equal ones of signed codes (both minus 128).
-3. integer io: graph inputs and outputs that were integer are recorded (`ir.integer_io`).
+3. integer io: graph inputs and outputs that were integer are recorded (`ir.metadata`).
 4. constant: (de)quantized constants keep integer codes with `quant`.
 5. dequantize: the output of a `DequantizeLinear` is its (now real) input.
 6. pin: ``v -> QuantizeLinear`` pins v, when only `QuantizeLinear` of equal parameters read v.
@@ -25,8 +25,9 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
-from edgec.ir.integer_io import record_integer_io
+from edgec.ir.graph import Constant, Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.metadata import record_integer_io
 from edgec.ir.qparams import QuantParams
 
 _CODES = (DType.INT8, DType.UINT8, DType.INT16)

@@ -1,4 +1,4 @@
-"""What hides keys from an attention: numbers added to its logits, and choices made by integers."""
+"""Masks of attention: numbers added to its logits, and choices made by integers, that hide keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 
 HIDDEN = -1e4

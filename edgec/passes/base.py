@@ -1,4 +1,4 @@
-"""What a pass is, and how passes run: verified in between, timed, dumped on request."""
+"""Graph passes, and runs of them: verified in between, timed, dumped on request."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PassNote:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PassesResult:
-    """What a sequence of passes made."""
+    """Result of a sequence of passes."""
 
     graph: Graph
     notes: tuple[PassNote, ...]

@@ -1,4 +1,4 @@
-"""Which channels of which values can go: candidates first, then what every operator agrees to.
+"""Channels that can be removed: candidates first, then those that every operator agrees to.
 
 A candidate is a channel that is constant, or that no output depends on (dead).  Operators then
 strike candidates that they cannot drop, until all agree; so what remains is consistent along every
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.ir import qops
+from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.labels import channel_labels, label_of_channel
+from edgec.ir.operator import Operator
 from edgec.ir.weighted import POOLED, form_of, plain_inputs, residual_of, unpooled, weights_of
 from edgec.passes.channel_ranges import Range, channel_ranges, channels_of, conv_taps
 
 _KEEPS_CHANNELS = (
     qops.QLut,
     qops.QPRelu,
-    qops.QPReluCodes,
     qops.QMaxPool,
-    qops.QAverageCodes,
     qops.QAveragePool,
     qops.QResizeNearest,
     qops.QResizeLinear,
@@ -32,7 +32,7 @@ _KEEPS_CHANNELS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChannelPlan:
-    """What to remove.
+    """Channels to remove.
 
     Attributes:
         drop: for each int8 value, bool [C]: channels to remove.
@@ -74,13 +74,10 @@ def channel_map(graph: Graph, node: Node) -> Array | None:
     shape = graph.shape(node.input)
     if not shape or not graph.shape(node.output):
         return None
-    index = np.broadcast_to(np.arange(shape[-1]), shape)
+    labels = ops.OneInput.Inputs(channel_labels(shape))
     if isinstance(node.attrs, qops.QReshape):
-        moved = index.reshape(node.attrs.shape)
-    else:
-        moved = index.transpose(node.attrs_as(qops.QTranspose).perm)
-    rows = moved.reshape(-1, moved.shape[-1])
-    return rows[0] if np.all(rows == rows[0]) else None
+        return label_of_channel(ops.Reshape(node.attrs.shape).labelled(labels))
+    return label_of_channel(ops.Transpose(node.attrs_as(qops.QTranspose).perm).labelled(labels))
 
 
 def is_depthwise(graph: Graph, node: Node) -> bool:
@@ -110,7 +107,7 @@ def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]
         return [(values[0], read), *((name, wanted) for name in values[1:])]
     if isinstance(attrs, _KEEPS_CHANNELS) or _reduces_space(graph, node):
         return [(values[0], wanted)]
-    if isinstance(attrs, qops.QAdd | qops.QMul):
+    if _is_channelwise(attrs):
         return [(n, wanted if c.size == wanted.size else c) for n, c in everything]
     mapped = channel_map(graph, node) if isinstance(attrs, qops.QReshape) else None
     if mapped is None:
@@ -118,6 +115,13 @@ def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]
     used = np.zeros(channels[values[0]], bool)
     used[mapped[wanted]] = True
     return [(values[0], used)]
+
+
+def _is_channelwise(attrs: Operator) -> bool:
+    """A sum or product of two tensors, but for sums of a stream."""
+    if isinstance(attrs, qops.QAdd):
+        return not isinstance(attrs.form, qops.CodeSum)
+    return isinstance(attrs, qops.QMul)
 
 
 def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
@@ -152,7 +156,8 @@ def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     attrs, drop = node.attrs, plan.drop
     values = [name for name in node.inputs if name in drop]
     residual = residual_of(attrs) is not None
-    if isinstance(form_of(attrs), qops.Rescale16x15) or node.output not in drop:
+    others = any(name in graph.values and name not in drop for name in (*node.inputs, node.output))
+    if isinstance(form_of(attrs), qops.Rescale16x15) or others:
         _keep_all(drop, (*values, node.output))
         return
     if isinstance(attrs, qops.QGemm):
@@ -170,7 +175,7 @@ def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
         drop[node.output] = np.repeat(both, per_input.shape[1])
     elif isinstance(attrs, _KEEPS_CHANNELS) or _reduces_space(graph, node):
         _agree(drop, [values[0], node.output])
-    elif isinstance(attrs, qops.QAdd | qops.QMul):
+    elif _is_channelwise(attrs):
         _strike_binary(graph, node, plan)
     elif isinstance(attrs, qops.QReshape | qops.QTranspose) and values:
         _strike_moved(graph, node, plan)

@@ -58,7 +58,9 @@ def channel_ranges(graph: Graph) -> dict[str, Range]:
     for node in graph.nodes:
         if graph.values[node.output].dtype is not DType.INT8:
             continue
-        rule = _RULES.get(type(node.attrs), _any_code)
+        # An operator that reads values without a range may give any code.
+        known = all(name in ranges for name in node.inputs if name in graph.values)
+        rule = _RULES.get(type(node.attrs), _any_code) if known else _any_code
         ranges[node.output] = rule(graph, node, ranges)
     return ranges
 
@@ -106,13 +108,13 @@ def _any_code(graph: Graph, node: Node, _ranges: Ranges) -> Range:
 
 def _bounds(node: Node) -> tuple[int, int]:
     """Least and greatest code that the end of an operator lets through."""
-    match residual_of(node.attrs) or form_of(node.attrs) or node.attrs:
-        case qops.AddParams() | qops.Add20() as addition:
-            return addition.act_min, addition.act_max
-        case qops.Requant31() | qops.Twice31() | qops.Offset31() | qops.QSoftmax() as form:
-            return form.low, form.high
-        case _:
-            return INT8_MIN, INT8_MAX
+    own = node.attrs.form if isinstance(node.attrs, qops.QAdd) else form_of(node.attrs)
+    rule = node.attrs.rule if isinstance(node.attrs, qops.QSoftmax) else None
+    end = residual_of(node.attrs) or own or rule
+    return (end.low, end.high) if isinstance(end, _ENDS) else (INT8_MIN, INT8_MAX)
+
+
+_ENDS = (qops.AddParams, qops.TfliteSum, qops.CodeSum, qops.Monotone31, qops.Quotients)
 
 
 def _operand(graph: Graph, name: str, ranges: Ranges, channels: int) -> Range:
@@ -206,21 +208,21 @@ def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
     return (_conv if isinstance(attrs, qops.QPooledConv) else _gemm)(graph, node, ranges)
 
 
-def _sum(params: qops.AddParams | qops.Add20, a: Range, b: Range) -> Range:
-    if isinstance(params, qops.Add20):
-        ends = (b.high, b.low) if params.subtracts else (b.low, b.high)
-        low, high = params.apply(a.low, ends[0]), params.apply(a.high, ends[1])
+def _sum(form: qops.AddParams | qops.TfliteSum, a: Range, b: Range) -> Range:
+    if isinstance(form, qops.TfliteSum):
+        ends = (b.high, b.low) if form.subtracts else (b.low, b.high)
+        low, high = form.apply(a.low, ends[0]), form.apply(a.high, ends[1])
         return Range(low.astype(np.int64), high.astype(np.int64))
     first = _products(
-        params.a_multiplier,
-        Range(a.low - params.a_zero_point, a.high - params.a_zero_point),
+        form.a_multiplier,
+        Range(a.low - form.a_zero_point, a.high - form.a_zero_point),
     )
     second = _products(
-        params.b_multiplier,
-        Range(b.low - params.b_zero_point, b.high - params.b_zero_point),
+        form.b_multiplier,
+        Range(b.low - form.b_zero_point, b.high - form.b_zero_point),
     )
     low, high = (
-        saturate(params.y_zero_point + rshr(total, params.shift), params.act_min, params.act_max)
+        saturate(form.y_zero_point + rshr(total, form.shift), form.low, form.high)
         for total in (first.low + second.low, first.high + second.high)
     )
     return Range(low, high)
@@ -229,7 +231,8 @@ def _sum(params: qops.AddParams | qops.Add20, a: Range, b: Range) -> Range:
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
     inputs, channels = qops.QAdd.Inputs.of(node.inputs), channels_of(graph, node.output)
     a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
-    return _sum(node.attrs_as(qops.QAdd).params, a, b)
+    form = node.attrs_as(qops.QAdd).form
+    return _any_code(graph, node, ranges) if isinstance(form, qops.CodeSum) else _sum(form, a, b)
 
 
 def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -265,23 +268,19 @@ def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs = node.attrs_as(qops.QPRelu)
-    form = attrs.output
-    if not isinstance(form, qops.Monotone31):
-        return _any_code(graph, node, ranges)
-    inputs = qops.QPRelu.Inputs.of(node.inputs)
-    slope = graph.constants[inputs.slope_multiplier].array.astype(np.int64)
+    attrs, inputs = node.attrs_as(qops.QPRelu), qops.QPRelu.Inputs.of(node.inputs)
+    slope = graph.constants[inputs.slope].array.astype(np.int64)
     codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, inputs.x)
-    multiplier = np.where(codes >= 0, attrs.multiplier, slope[:, None])
-    return _table_range(form.apply(codes, multiplier), ranges[inputs.x])
+    return _table_range(attrs.apply(codes, slope[:, None]), ranges[inputs.x])
 
 
 def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, inputs = node.attrs_as(qops.QAveragePool), qops.QAveragePool.Inputs.of(node.inputs)
     x = ranges[inputs.x]
     form = attrs.output
-    if not isinstance(form, qops.Monotone31):
-        return _any_code(graph, node, ranges)
+    if isinstance(form, qops.CodeMean):
+        return Range(*(saturate(end, form.low, form.high) for end in (x.low, x.high)))
+    assert inputs.multiplier is not None
     multiplier = graph.constants[inputs.multiplier].array.astype(np.int64)
     zero, taps = _zero_point(graph, inputs.x), len(multiplier) - 1
     ends = []
@@ -289,12 +288,6 @@ def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
         factor = multiplier[taps if attrs.count_include_pad else count]
         ends += [form.scaled(count * (bound - zero), factor) for bound in (x.low, x.high)]
     return _clamped(form, Range(np.min(ends, axis=0), np.max(ends, axis=0)))
-
-
-def _average_codes(_graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, x = node.attrs_as(qops.QAverageCodes), ranges[node.first]
-    low, high = (saturate(end, attrs.act_min, attrs.act_max) for end in (x.low, x.high))
-    return Range(low, high)
 
 
 def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -363,7 +356,6 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         qops.QMul: _mul,
         qops.QLut: _lut,
         qops.QPRelu: _prelu,
-        qops.QAverageCodes: _average_codes,
         qops.QAveragePool: _average,
         qops.QReduce: _reduce,
         qops.QMaxPool: _same,

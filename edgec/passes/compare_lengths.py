@@ -89,7 +89,7 @@ def _changed_axes(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ..
 def _difference(
     longest: Graph, shorter: Graph, node: Node, other: Node, changed: tuple[int, ...]
 ) -> str:
-    """Why `node` does not stand for all lengths; "" if it does."""
+    """Reason why `node` does not stand for all lengths; "" if it does."""
     one, its = longest.shape(node.output), shorter.shape(node.output)
     if len(changed) > 1 or any(one[axis] != its[axis] + 1 for axis in changed):
         shapes = f"{list(one)}, then {list(its)}"
@@ -111,7 +111,7 @@ def _difference(
 
 
 def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
-    """Why `node` cannot serve the shortest run; "" if it can."""
+    """Reason why `node` cannot serve the shortest run; "" if it can."""
     axis, own = length.axes.get(node.output), length.axes.get(node.first)
     attrs = node.attrs_as(RealOperator)
     shapes = attrs.Inputs.of(graph.shapes(node))

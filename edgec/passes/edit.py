@@ -8,7 +8,8 @@ from dataclasses import replace
 from edgec.base.dtypes import DType
 from edgec.base.limits import SWEEP_WHOLE_NODES
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.operator import Operator
 from edgec.ir.qparams import QuantParams
 from edgec.passes.blocks import sweep_blocks
@@ -25,7 +26,7 @@ def sweep(graph: Graph, rule: Rule) -> Graph:
             the graph smaller by some measure, or this does not end.  Inputs and outputs keep their
             names and what they hold.
     """
-    if len(graph.nodes) > SWEEP_WHOLE_NODES:
+    if len(graph.nodes) > SWEEP_WHOLE_NODES and graph.is_straight:
         graph = sweep_blocks(graph, lambda block: _swept(block, rule))
     return _swept(graph, rule)
 

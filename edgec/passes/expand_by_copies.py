@@ -14,7 +14,8 @@ from dataclasses import replace
 from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.passes.edit import sweep
 

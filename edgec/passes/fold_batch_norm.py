@@ -23,7 +23,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (

@@ -22,7 +22,8 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.attention_masks import HIDDEN, LOWEST, KeyMask, added_mask, chosen_mask
 from edgec.passes.edit import sweep
 from edgec.passes.linear import either_way
@@ -153,7 +154,7 @@ def _logits(graph: Graph, name: str, found: _Logits) -> _Logits | None:
 
 
 def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
-    """What the logits may be without the mask that `node` applies."""
+    """Candidates for the logits without the mask that `node` applies."""
     *lead, _, keys = graph.shape(node.output)
     if isinstance(node.attrs, ops.Add):
         for rest, mask in either_way(node):
@@ -169,7 +170,7 @@ def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _
 
 
 def _chosen(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
-    """What the logits may be without a `Where` that hides keys."""
+    """Candidates for the logits without a `Where` that hides keys."""
     inputs = ops.Where.Inputs.of(node.inputs)
     condition, choices = inputs.condition, (inputs.a, inputs.b)
     *lead, _, keys = graph.shape(node.output)

@@ -1,4 +1,4 @@
-"""Dilated convolutions out of the parts that TensorFlow's converter writes them in.
+"""Fuse SpaceToBatch, Conv and BatchToSpace, as TensorFlow writes dilated convolutions.
 
 Rules:
 1. dilation: ``SpaceToBatch``, ``Conv`` of stride 1 without padding, ``BatchToSpace`` of the same
@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 from edgec.passes.edit import sweep
@@ -80,7 +81,7 @@ def _matched(graph: Graph, end: Node) -> _Dilated | None:
 
 
 def _only(graph: Graph, name: str) -> Node | None:
-    """What computes a value that one operator reads and nobody else sees."""
+    """Producer of a value that exactly one operator reads and that is no output; else None."""
     return graph.producers.get(name) if graph.sole_consumer(name) is not None else None
 
 
@@ -90,7 +91,7 @@ def _same_but_ones(graph: Graph, node: Node) -> bool:
 
 
 def _window_axes(cut: Shape, image: Shape, blocks: int) -> tuple[int, ...] | None:
-    """Where the axes that were cut lie in an image [N, H, W, C]."""
+    """Axes of an image [N, H, W, C] that SpaceToBatch cut into blocks; None for others."""
     if len(cut) == len(image):
         return tuple(range(blocks))
     if len(cut) == len(image) - 1 and blocks == 1:
@@ -138,7 +139,7 @@ def _written(graph: Graph, end: Node, found: _Dilated, attrs: ops.Conv) -> Graph
 
 
 def _constants(node: Node) -> list[str]:
-    """What a node reads beside its first operand."""
+    """Operands of a node after its first."""
     return [name for name in node.inputs if name != node.first]
 
 

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Literal
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.edit import replace_node, sweep
 from edgec.passes.linear import either_way
 

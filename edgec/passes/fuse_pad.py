@@ -1,6 +1,7 @@
 """Let convolutions and pools do the padding of a `Pad` before them.
 
-Only `Pad`s by constant zero along height and width.  The `Pad` itself stays while others read it.
+Only `Pad`s by a constant along height and width, by zero in rules 1 to 3.  The `Pad` itself stays
+while others read it.
 
 Rules:
 1. conv: the pads of a Conv grow.
@@ -8,6 +9,7 @@ Rules:
    counts padding).
 3. max: so do those of a MaxPool when no input is negative: there zeros never win over the image,
    and every window holds part of the image.
+4. lowest: and so do those of any MaxPool after a `Pad` by minus infinity or the lowest float.
 """
 
 from __future__ import annotations
@@ -15,11 +17,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.shapes import Pads2D
 from edgec.passes.edit import sweep
 
+_LOWEST = float(np.finfo(np.float32).min)
 _NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)
 _KEEPS_SIGN = (ops.MaxPool, ops.AveragePool, ops.Reshape, ops.Transpose, ops.Slice)
 
@@ -35,11 +41,12 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     pad = graph.producers.get(node.first)
     if pad is None or not isinstance(pad.attrs, ops.Pad):
         return None
-    extra = _spatial_zero_pads(pad.attrs)
+    lowest = pad.attrs.value <= _LOWEST and isinstance(node.attrs, ops.MaxPool)
+    extra = _spatial_pads(pad.attrs) if lowest or pad.attrs.value == 0.0 else None
     source = graph.values[pad.first]
     if extra is None or graph.values[pad.output].quant not in (None, source.quant):
         return None
-    attrs = _padded(graph, node.attrs, extra, source.name)
+    attrs = _padded(graph, node.attrs, extra, None if lowest else source.name)
     if attrs is None:
         return None
     builder = GraphBuilder.of(graph)
@@ -50,8 +57,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     return builder.build()
 
 
-def _spatial_zero_pads(attrs: ops.Pad) -> Pads2D | None:
-    if attrs.mode is not ops.PadMode.CONSTANT or attrs.value != 0.0 or len(attrs.pads) != 4:
+def _spatial_pads(attrs: ops.Pad) -> Pads2D | None:
+    if attrs.mode is not ops.PadMode.CONSTANT or len(attrs.pads) != 4:
         return None
     if attrs.pads[0] != (0, 0) or attrs.pads[3] != (0, 0):
         return None
@@ -59,8 +66,11 @@ def _spatial_zero_pads(attrs: ops.Pad) -> Pads2D | None:
     return (top, left, bottom, right)
 
 
-def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str) -> Any:
-    """The operator with more padding, or None where that would change its result."""
+def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str | None) -> Any:
+    """The operator with more padding, or None where that would change its result.
+
+    `source`: what zeros are put around; None where it is the lowest number.
+    """
     top, left, bottom, right = (a + b for a, b in zip(attrs.pads, extra, strict=True))
     wider = replace(attrs, pads=(top, left, bottom, right))
     if isinstance(attrs, ops.Conv):
@@ -70,7 +80,7 @@ def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str) -> Any:
     if max(top, bottom) >= attrs.kernel[0] or max(left, right) >= attrs.kernel[1]:
         return None
     if isinstance(attrs, ops.MaxPool):
-        return wider if _never_negative(graph, source) else None
+        return wider if source is None or _never_negative(graph, source) else None
     if attrs.count_include_pad or not any(attrs.pads):
         return replace(wider, count_include_pad=True)
     return None

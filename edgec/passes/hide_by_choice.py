@@ -18,7 +18,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.shapes import broadcast
 from edgec.passes.attention_masks import LOWEST
 from edgec.passes.edit import sweep

@@ -23,10 +23,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.layout import Perm
-from edgec.passes.layout_refs import collect
-from edgec.passes.layout_search import choose_frames
+from edgec.passes.layout_frames import choose_frames, collect
 from edgec.passes.layout_write import write
 
 

@@ -10,13 +10,14 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.layout import Freedom, Perm, compose
 from edgec.ir.operator import Operator
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 from edgec.passes.edit import copy_of
-from edgec.passes.layout_refs import (
+from edgec.passes.layout_frames import (
     Order,
     Ref,
     Refs,

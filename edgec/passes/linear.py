@@ -1,4 +1,4 @@
-"""What passes that fold into convolutions and dense layers share: per-channel operands, edits."""
+"""Tools of passes that fold into convolutions and dense layers: per-channel operands, edits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,7 +80,7 @@ def affine_of(graph: Graph, node: Node) -> tuple[Affine, str] | None:
 
 
 def batch_norm_affine(graph: Graph, node: Node) -> Affine:
-    """What a `BatchNormalization` computes."""
+    """Scale and shift by channel that a `BatchNormalization` computes."""
     channels = graph.shape(node.output)[-1]
     inputs = ops.BatchNormalization.Inputs.of(node.inputs)
     scale, bias, mean, variance = (

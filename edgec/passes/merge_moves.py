@@ -7,6 +7,15 @@ Rules:
 1. moves: a chain of ``Reshape`` and ``Transpose`` nodes with more transposes than needed becomes
    ``Reshape``, ``Transpose``, ``Reshape``, or a ``Reshape`` alone when it leaves all elements in
    their order.
+
+Keep the rows of a sequence in one shape: move reshapes after operators on rows.
+
+Exporters flatten [1, N, C] to [N, C] before a dense layer and restore it afterwards, which hides
+that the layers between belong together.
+
+Rules:
+1. sink: ``Reshape`` of [1, N, C] to [N, C], N > 1, then an operator that works on each row or
+   element by itself becomes that operator, then the ``Reshape``.
 """
 
 from __future__ import annotations
@@ -18,7 +27,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.edit import replace_node, sweep
 
 _MOST_ELEMENTS = 1 << 24
@@ -127,4 +137,37 @@ def _merged(graph: Graph, node: Node, source: str, found: _Digits) -> Graph:
         builder.node(name, attrs, (source,), (name,), node.sources)
         source = name
     builder.put(replace(node, attrs=last, inputs=(source,)))
+    return builder.build()
+
+
+_ON_ROWS = (
+    *(ops.Gemm, ops.Unary, ops.Clip, ops.Softmax),
+    *(ops.LayerNormalization, ops.RMSNormalization, ops.BatchNormalization),
+)
+
+
+def sink_reshape(graph: Graph) -> Graph:
+    """Apply the rule until it does not apply; reshapes move towards the outputs."""
+    return sweep(graph, _sunk)
+
+
+def _sunk(graph: Graph, node: Node) -> Graph | None:
+    if not isinstance(node.attrs, _ON_ROWS):
+        return None
+    flat = node.first
+    reshape = graph.producers.get(flat)
+    if reshape is None or not isinstance(reshape.attrs, ops.Reshape):
+        return None
+    source, shape = reshape.first, graph.shape(flat)
+    if graph.shape(source) != (1, *shape) or len(shape) != 2 or shape[0] == 1:
+        return None
+    if graph.values[source].quant != graph.values[flat].quant:
+        return None
+    result = graph.values[node.output]
+    builder = GraphBuilder.of(graph)
+    name = builder.fresh(f"{result.name}/rows")
+    builder.value(replace(result, name=name, shape=(1, *result.shape)))
+    inputs = replace(node.attrs.Inputs.of(node.inputs), x=source)
+    builder.put(replace(node, inputs=inputs.names(), outputs=(name,)))
+    builder.node(f"{node.name}/flat", ops.Reshape(result.shape), (name,), (result.name,))
     return builder.build()

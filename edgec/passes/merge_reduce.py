@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.edit import sweep
 
 
@@ -43,7 +44,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 
 def _unseen_producer(graph: Graph, reader: Node) -> Node | None:
-    """What computes the input of `reader`, if nothing else reads that and it is not rounded."""
+    """Producer of the input of `reader`, if nothing else reads that and it is not quantized."""
     name = reader.first
     producer = graph.producers.get(name)
     if producer is None or graph.sole_consumer(name) is not reader:

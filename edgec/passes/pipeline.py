@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from edgec.ir.verify import Stage
 from edgec.passes.absorb_qdq import absorb_qdq
-from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.base import Pass
+from edgec.passes.clips import hoist_clip, restore_clip
 from edgec.passes.expand_by_copies import expand_by_copies
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_attention import fuse_attention
-from edgec.passes.fuse_beta import fuse_beta
-from edgec.passes.fuse_bias import fuse_bias
 from edgec.passes.fuse_dilation import fuse_dilation
-from edgec.passes.fuse_division import fuse_division
+from edgec.passes.fuse_factors import fuse_beta, fuse_bias, fuse_division
 from edgec.passes.fuse_functions import fuse_functions
 from edgec.passes.fuse_matmul import fuse_matmul
 from edgec.passes.fuse_norm import fuse_norm
 from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.hide_by_choice import hide_by_choice
-from edgec.passes.hoist_clip import hoist_clip
+from edgec.passes.hold_carried import held_notes, hold_carried
 from edgec.passes.layout import layout
-from edgec.passes.merge_moves import merge_moves
+from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.merge_reduce import merge_reduce
-from edgec.passes.pooling_by_attention import pooling_by_attention
+from edgec.passes.pooling import average_by_convolution, pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
-from edgec.passes.restore_clip import restore_clip
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
 from edgec.passes.single_rounding import rounding_notes, single_rounding
 from edgec.passes.sink_addition import sink_addition
-from edgec.passes.sink_reshape import sink_reshape
 from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 
 REAL_PASSES = (
@@ -41,7 +37,7 @@ REAL_PASSES = (
     Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
     Pass("fuse_matmul", Stage.REAL, Stage.REAL, fuse_matmul),
     Pass("fuse_attention", Stage.REAL, Stage.REAL, fuse_attention),
-    # What is still a sum then is no attention of known form.
+    # A sum that is left then is no attention of known form.
     Pass("hide_by_choice", Stage.REAL, Stage.REAL, hide_by_choice),
     Pass("fuse_beta", Stage.REAL, Stage.REAL, fuse_beta),
     Pass("expand_by_copies", Stage.REAL, Stage.REAL, expand_by_copies),
@@ -70,9 +66,13 @@ TRANSFORMER_PASSES = (
 )
 """The passes after `REAL_PASSES` for graphs that `quant.transformer` quantizes."""
 
-TRANSFORMER_INTEGER_PASSES = (
+_LAST_PASSES = (
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
+    # The order is final: what is read too late is known.
+    Pass("hold_carried", Stage.INTEGER, Stage.INTEGER, hold_carried, held_notes),
 )
+
+TRANSFORMER_INTEGER_PASSES = _LAST_PASSES
 """The passes from `quant.transformer`'s graph to the one that is lowered."""
 
 INTEGER_PASSES = (
@@ -86,6 +86,6 @@ INTEGER_PASSES = (
     ),
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
     Pass("single_rounding", Stage.INTEGER, Stage.INTEGER, single_rounding, rounding_notes),
-    Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
+    *_LAST_PASSES,
 )
 """The passes from `quant.to_integer`'s graph to the one that is lowered."""

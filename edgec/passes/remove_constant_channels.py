@@ -26,7 +26,8 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import total_macs
 from edgec.ir.weighted import (
     PLAIN,
@@ -91,7 +92,7 @@ def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> 
         shape = (*attrs.shape[:-1], int(np.sum(kept)))
         return replace(node, attrs=qops.QReshape(shape))
     inputs = list(node.inputs)
-    if isinstance(attrs, qops.QAdd | qops.QMul | qops.QPRelu | qops.QPReluCodes):
+    if isinstance(attrs, qops.QAdd | qops.QMul | qops.QPRelu):
         for index, name in enumerate(inputs):
             constant = graph.constants.get(name)
             if constant is not None and constant.shape and constant.shape[-1] == len(kept):
@@ -113,7 +114,7 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
         codes = codes + _folded(graph, node, plan)
         weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
     plain = unpooled(attrs)
-    if isinstance(plain.output, qops.Twice31 | qops.Offset31):
+    if isinstance(plain.output, qops.TwoRoundings31 | qops.Offset31):
         attrs = with_plain(attrs, replace(plain, output=plain.output.kept(rows)))
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
     parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
@@ -121,7 +122,7 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
 
 
 def _folded(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
-    """What the removed input channels add to every accumulator; int64 [O]."""
+    """Sum that the removed input channels add to every accumulator; int64 [O]."""
     inputs = plain_inputs(node)
     x, weight = inputs.x, graph.constants[inputs.w].array.astype(np.int64)
     drop = plan.drop[x]

@@ -5,6 +5,9 @@ Rules:
    ties in the given order.
 2. only if it helps: the new order replaces the given one when its peak is lower.
 
+A graph with loops or carried values keeps its order: there, what is read before what is written
+matters, too.
+
 The peak is the largest sum of tensors alive at one step, without in-place execution; a `QReshape`
 shares the bytes of its input.  A chain of operators has one order only and is left as it is.
 """
@@ -21,6 +24,8 @@ from edgec.ir.graph import Graph, Node
 
 def schedule(graph: Graph) -> Graph:
     """The graph in the order with the lower peak."""
+    if not graph.is_straight:
+        return graph
     order = _greedy(graph)
     if peak_bytes(graph, order) < peak_bytes(graph, graph.nodes):
         return graph.replace(nodes=order)
@@ -46,7 +51,7 @@ def peak_bytes(graph: Graph, order: Sequence[Node]) -> int:
 
 
 class _Alive:
-    """Which tensors are alive while operators run one after the other."""
+    """Tensors that are alive while operators run one after the other."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph

@@ -16,7 +16,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.real import RealOperator
 from edgec.passes.edit import bypass, replace_node, sweep
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.edit import sweep
 
 

@@ -1,4 +1,4 @@
-"""Where the elements of a value come from, seen through reshapes, transposes and slices.
+"""Origin of a value's elements, seen through reshapes, transposes and slices.
 
 The heads of an attention are cut out of dense layers' outputs in many ways: one layer for all or
 one for each of query, key and value, split before or after the transpose.  Carrying the positions
@@ -47,7 +47,7 @@ class Columns:
 
 
 def source_of(graph: Graph, name: str, factors: bool) -> Source | None:
-    """Where a value comes from.
+    """Trace a value to the one it is taken from.
 
     Args:
         graph: REAL stage.

@@ -249,9 +249,9 @@ def _places(scan: _Scan, name: str, queries: bool, keys: bool) -> None:
 
 _RULES: Mapping[type, Callable[[_Scan, Node], int | None]] = MappingProxyType(
     {
-        **dict.fromkeys((qops.QGemm, qops.QNorm, qops.QSoftmaxOctaves), _by_position),
+        **dict.fromkeys((qops.QGemm, qops.QNorm, qops.QSoftmax), _by_position),
         **dict.fromkeys((qops.QRescale, qops.QEmbedding, qops.QIsEqual, qops.QLut), _same),
-        **dict.fromkeys((qops.QStreamAdd, qops.QMul, qops.QAdd), _elementwise),
+        **dict.fromkeys((qops.QMul, qops.QAdd), _elementwise),
         qops.QReduce: _reduce,
         qops.QConv: _pointwise,
         qops.QAttention: _attention,

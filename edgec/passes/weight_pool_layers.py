@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool import WeightPool
-from edgec.ir.weighted import PLAIN, POOLED, layer_terms, pooled_inputs
+from edgec.ir.weighted import PLAIN, POOLED, is_int8_layer, layer_terms, pooled_inputs
 
 _EXACT = qops.PoolRounding(activation_bits=8, response_shift=0)
 
@@ -31,7 +32,7 @@ def pool_layers(graph: Graph) -> Graph:
     pools: dict[tuple[int, bytes], str] = {}
     for node in graph.nodes:
         attrs = _pooled_attrs(node.attrs)
-        if attrs is None:
+        if attrs is None or not is_int8_layer(graph, node):
             continue
         own = qops.PlainLayer.Inputs.of(node.inputs)
         weights = graph.constants[own.w].pooled

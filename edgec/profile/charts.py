@@ -115,7 +115,7 @@ class Box:
 
     @property
     def label_place(self) -> _Rectangle:
-        """What the label covers: left, top, right, bottom."""
+        """Area of the label: left, top, right, bottom."""
         width = _CHARACTER * cell_len(self.label)
         return (self.label_x, self.label_y - 12, self.label_x + width, self.label_y + 4)
 
@@ -187,7 +187,7 @@ def _bar_label(index: int, layer: LayerProfile) -> str:
 
 
 def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> ArenaChart:
-    """Who lives where in the arena, step by step."""
+    """Chart of the arena: the buffers that live in each step."""
     last = max((buffer.end_step for buffer in buffers), default=steps)
     x = Linear(0, max(last, 1), LEFT, WIDTH - RIGHT)
     bottom = _ARENA_HEIGHT - BOTTOM

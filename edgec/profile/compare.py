@@ -19,10 +19,11 @@ from edgec.workflow.session import firmware_program
 
 @dataclass(frozen=True, slots=True)
 class BuildFigures:
-    """What is known about one build folder; None: not known.
+    """Figures of one build folder; None: not known.
 
     Attributes:
         folder: the folder, as given.
+        state_bytes: what the model keeps from run to run.
         cycles, time_ms: cycles and time of one inference, as `edgec profile` estimates them.
         instructions: the instructions that one inference executes.
         accuracy: what the last `edgec evaluate` on this folder found.
@@ -36,6 +37,7 @@ class BuildFigures:
     flash_bytes: int | None
     ram_bytes: int | None
     arena_bytes: int
+    state_bytes: int
     cycles: int | None
     ideal_cycles: int | None
     time_ms: float | None
@@ -84,6 +86,7 @@ def _figures(folder: Path, memory: MemoryMode | str) -> BuildFigures:
         flash_bytes=report.memory.flash_bytes,
         ram_bytes=report.memory.ram_bytes,
         arena_bytes=report.memory.arena_bytes,
+        state_bytes=report.memory.state_bytes,
         cycles=found.total_cycles if found else None,
         ideal_cycles=found.ideal_cycles if found else None,
         time_ms=found.time_ms if found else None,

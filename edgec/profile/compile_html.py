@@ -9,12 +9,18 @@ from typing import ClassVar
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, arena_chart
-from edgec.profile.compile_rows import Cell, LayerRow, Work, layer_rows
+from edgec.profile.compile_rows import (
+    Cell,
+    LayerRow,
+    LossRow,
+    NextCommand,
+    Tile,
+    Work,
+    layer_rows,
+    loss_rows,
+)
 from edgec.profile.histogram_charts import HistogramChart, histogram_chart
-from edgec.profile.loss_rows import LossRow, loss_rows
-from edgec.profile.next_commands import NextCommand
 from edgec.profile.origins import Origins
-from edgec.profile.tiles import Tile
 from edgec.report.model import MemoryReport, Report
 from edgec.workflow.histograms import Histograms
 
@@ -167,6 +173,8 @@ def _tiles(report: Report, work: Work) -> tuple[Tile, ...]:
         tiles.append(_used("RAM", memory.ram_bytes, memory.ram_limit_bytes))
     saved = f"{memory.arena_disjoint_bytes:,} B without overlaps"
     tiles.append(Tile("arena", f"{memory.arena_bytes:,} B", saved))
+    if memory.state_bytes:
+        tiles.append(Tile("state", f"{memory.state_bytes:,} B", "kept from run to run"))
     tiles.append(Tile("weights", f"{memory.weight_bytes:,} B", f"{report.parameters:,} parameters"))
     tiles += work.tiles
     removed = report.macs_in_file - report.macs
@@ -187,6 +195,7 @@ def _memory_bars(memory: MemoryReport) -> tuple[MemoryBar, ...]:
     flash = (("weights", memory.weight_bytes), ("code", memory.code_bytes))
     ram = (
         ("arena", memory.arena_bytes),
+        *((("state", memory.state_bytes),) if memory.state_bytes else ()),
         *((("weights", memory.ram_weight_bytes),) if memory.ram_weight_bytes else ()),
         ("stack", memory.stack_bytes),
         ("variables", memory.variable_bytes),

@@ -1,20 +1,33 @@
-"""The rows of a page's table of layers: numbers, and the lengths of the bars beside them."""
+"""The parts of a page on a build: figures at its top, tables of layers and of losses, commands."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from edgec.profile.tiles import Tile
+from edgec.base.options import App
 from edgec.report.console import shortened
-from edgec.report.model import BufferReport, LayerReport, Report
+from edgec.report.model import BufferReport, LayerReport, LossReport, Report
+from edgec.workflow.session import places_of
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One of the figures at the top of the page."""
+
+    name: str
+    value: str
+    detail: str
+
 
 _TITLE_CHARACTERS = 26
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the layers of a build take of time.
+    """Work of a build's layers: cycles, or instructions.
 
     Attributes:
         unit: "cycles" or "instructions".
@@ -122,3 +135,101 @@ def _error_cell(layer: LayerReport, worst: float) -> Cell:
     error = _error(layer)
     width = 100 * error / worst if worst else 0.0
     return Cell(f"{layer.sqnr_db:.1f} dB · {error:.2%}", width)
+
+
+_MOST_ROWS = 10
+_LOSS_TITLE_CHARACTERS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class LossRow:
+    """Noise that a layer, or the codes of an input, add at the outputs.
+
+    Attributes:
+        where: number of the layer, or "input".
+        title: its tensor in one line.
+        full_title: the whole name.
+        share: part of what all of them add, the bar relative to the worst.
+        weights, codes: dB of the worst output with that alone; "" where it adds nothing.
+        why: the cause and the figure that shows it.
+        advice: what to try.
+    """
+
+    where: str
+    title: str
+    full_title: str
+    share: Cell
+    weights: str
+    codes: str
+    why: str
+    advice: str
+
+
+def loss_rows(report: Report) -> tuple[LossRow, ...]:
+    """The rows of the largest losses of a build, the worst first."""
+    worst = max((loss.share for loss in report.losses), default=1.0)
+    return tuple(_row(loss, worst) for loss in report.losses[:_MOST_ROWS])
+
+
+def _row(loss: LossReport, worst: float) -> LossRow:
+    return LossRow(
+        where="input" if loss.step is None else str(loss.step),
+        title=shortened(loss.tensor, _LOSS_TITLE_CHARACTERS),
+        full_title=loss.tensor,
+        share=Cell(f"{loss.share:.1%}", 100 * loss.share / worst),
+        weights=_decibels(loss.weights_db),
+        codes=_decibels(loss.codes_db),
+        why=f"{loss.why}: {loss.detail}" if loss.detail else loss.why,
+        advice=loss.advice,
+    )
+
+
+def _decibels(value: float | None) -> str:
+    return "" if value is None else f"{value:.1f} dB"
+
+
+@dataclass(frozen=True, slots=True)
+class NextCommand:
+    """A command, quoted for the shell, and what it does."""
+
+    command: str
+    purpose: str
+
+
+def next_commands(
+    folder: Path, report: Report, labelled: Sequence[str] = (), *, has_cycles: bool
+) -> tuple[NextCommand, ...]:
+    """Commands that can follow a build.
+
+    Args:
+        folder: build folder.
+        report: its report.
+        labelled: words that name samples with labels, after an option like --data; empty: none are
+            known.
+        has_cycles: its firmware can be profiled.
+
+    Raises:
+        ConfigError: the folder holds no build.
+    """
+    found = []
+    answers = report.app is App.CONSOLE  # another program does not take these commands
+    for place in places_of(folder)[-1:] if answers else ():
+        on = ("--on", place)
+        data, inputs = labelled or ["LABELLED.npz"], labelled or ["SAMPLES.npz"]
+        found += [
+            _command("evaluate", folder, "--data", *data, *on, purpose="accuracy"),
+            _command("validate", folder, *on, purpose="every layer beside the reference"),
+            _command("run", folder, "--input", *inputs, *on, purpose="outputs of samples"),
+        ]
+    if has_cycles:
+        purpose = "where the time goes, function by function"
+        found.append(_command("profile", folder, "--html", "profile.html", purpose=purpose))
+    if report.board.upload.tools and report.memory.flash_bytes is not None:
+        found.append(_command("flash", folder, purpose="onto the board that is plugged in"))
+    export = ("--as", "cmake", "-o", f"{folder}-cmake")
+    found.append(_command("export", folder, *export, purpose="the library for your own project"))
+    return tuple(found)
+
+
+def _command(name: str, folder: Path, *words: str, purpose: str) -> NextCommand:
+    return NextCommand(shlex.join(["edgec", name, str(folder), *words]), purpose)

@@ -68,7 +68,7 @@ def histogram_chart(found: TensorHistogram, number: str) -> HistogramChart:
 
 
 def _zero_x(zero: float | None) -> float | None:
-    """Where the line of the real zero is drawn, if the codes have one."""
+    """Position of the line of the real zero, if the codes have one."""
     if zero is None or not -_EDGE <= zero <= 1 + _EDGE:
         return None
     return min(max(zero, 0.0), 1.0) * WIDTH
@@ -85,7 +85,7 @@ def _path(shares: tuple[float, ...]) -> str:
 
 
 def _clipped(found: TensorHistogram) -> str:
-    """How many codes are at an end of the range; an end that is the real zero clips nothing."""
+    """Shares of codes at the ends of the range; an end that is the real zero clips nothing."""
     ends = (
         ("lowest", found.at_low, found.zero is None or found.zero > _EDGE),
         ("highest", found.at_high, True),

@@ -9,7 +9,7 @@ from typing import ClassVar
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
-from edgec.profile.tiles import Tile
+from edgec.profile.compile_rows import Tile
 from edgec.profile.types import FunctionProfile, LayerProfile, Profile
 from edgec.report.console import shortened
 from edgec.report.model import Report

@@ -27,7 +27,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class InstructionCounts:
-    """What a part of a run executed.
+    """Instructions that a part of a run executed.
 
     Attributes:
         instructions: all instructions; a conditional one counts whether or not it has an effect.
@@ -167,7 +167,9 @@ def count_instructions(
         report.at_length(length)
     given = profile_input(report.inputs, input, length)
     elf = firmware_program(folder, report)
-    run = trace_program(elf, report.board, given.arrays, bits=bits, length=given.length)
+    run = trace_program(
+        elf, report.board, given.arrays, bits=bits, length=given.length, calls=report.calls
+    )
     if run.digest != report.digest[: len(run.digest)]:
         raise ConfigError(
             "report and firmware are of different models",

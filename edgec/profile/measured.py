@@ -1,4 +1,4 @@
-"""What a board measured: the firmware's `bench` command, run by us or found in a log."""
+"""Cycles measured on a board: the firmware's `bench` command, run by us or found in a log."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from edgec.base.errors import ConfigError
 from edgec.base.samples import Samples
 from edgec.profile.inputs import profile_input
 from edgec.profile.types import Profile
-from edgec.report.model import LayerReport, Report
+from edgec.report.model import COLLECTS, LayerReport, Report
 from edgec.workflow.session import build_on_device
+from edgec.workflow.traced import cycles_by_step
 
 _MAX_BYTES = 16 << 20
 # Anchored at the end only: a terminal may put its own time stamps in front.
@@ -44,7 +45,7 @@ def measurement_of(
     samples: Samples | None,
     length: int | None = None,
 ) -> Measurement:
-    """What a board measured, read from a log or asked of the board itself.
+    """Read cycles from a board's log, or measure them on the board itself.
 
     Args:
         source: a terminal's log, or the serial port of a board; a text is always a port or its URL,
@@ -63,34 +64,39 @@ def measurement_of(
     if not isinstance(source, Path) or is_port(source):
         port = None if source is None else str(source)
         return measure_on_board(port, folder, report, given.arrays, given.length)
-    return read_measurement(source, report.layers, report.digest)
+    return read_measurement(source, report.layers, report.digest, report.calls)
 
 
-def read_measurement(path: Path, layers: Sequence[LayerReport], digest: str) -> Measurement:
+def read_measurement(
+    path: Path, layers: Sequence[LayerReport], digest: str, calls: Sequence[int] | None = None
+) -> Measurement:
     """Find the runs of `bench` in a terminal's log.
 
     Args:
         path: text with the firmware's replies among anything else.
         layers: layers of the build, for the number and size of the steps.
         digest: digest of the program; checked when the log holds the reply to `info`.
+        calls: the number of the step of each call of a run; None: each step is called once.
 
     Raises:
         ConfigError: not readable, no complete run, or of another model.
     """
     lines = _lines(path)
     _check_digest(lines, digest, path)
+    wanted = tuple(range(len(layers))) if calls is None else tuple(calls)
     runs: list[list[int]] = []
     for line in lines:
         found = _STEP.search(line)
         if found is None:
             continue
         step, size, cycles = (int(number) for number in found.groups())
-        if step == 0:
-            runs.append([])
         _check_step(step, size, layers, path)
-        if runs and len(runs[-1]) == step:
+        at = len(runs[-1]) if runs else len(wanted)
+        if at < len(wanted) and wanted[at] == step:
             runs[-1].append(cycles)
-    complete = [run for run in runs if len(run) == len(layers)]
+        elif step == 0:
+            runs.append([cycles])
+    complete = [_by_step(run, wanted) for run in runs if len(run) == len(wanted)]
     if not complete:
         raise ConfigError(
             f"holds no complete run of `bench` with {len(layers)} steps",
@@ -98,6 +104,14 @@ def read_measurement(path: Path, layers: Sequence[LayerReport], digest: str) -> 
             hint=_HINT,
         )
     return _medians(complete)
+
+
+def _by_step(cycles: Sequence[int], calls: Sequence[int]) -> list[int]:
+    """Cycles of each step, those of all its turns together."""
+    found = dict.fromkeys(sorted(set(calls)), 0)
+    for step, each in zip(calls, cycles, strict=True):
+        found[step] += each
+    return list(found.values())
 
 
 def is_port(path: Path) -> bool:
@@ -125,13 +139,13 @@ def measure_on_board(
         ConfigError: the board runs another model.
         SimulationError: no board, no answer, or a fault; see `sim.device`.
     """
-    runs = []
+    runs: list[tuple[int, ...]] = []
     with build_on_device(folder, report, port) as client:
         if length is not None:
             client.set_length(length)
         for _ in range(_BOARD_RUNS):
-            steps = client.bench(inputs).steps
-            runs.append([step.cycles or 0 for step in steps])
+            client.reset()
+            runs.append(cycles_by_step(client.bench(inputs).steps))
     return _medians(runs)
 
 
@@ -176,6 +190,8 @@ def _check_same(measured: str, digest: str, where: str) -> None:
 
 
 def _check_step(step: int, size: int, layers: Sequence[LayerReport], path: Path) -> None:
-    if step >= len(layers) or size != layers[step].output_bytes:
+    known = step < len(layers)
+    # What collects the values of turns has nothing to show before the last one.
+    if not known or (size != layers[step].output_bytes and (size or layers[step].op != COLLECTS)):
         reason = f"step {step} with {size} bytes is not a step of this model"
         raise ConfigError(reason, where=str(path), hint=_HINT)

@@ -1,4 +1,4 @@
-"""What became of the nodes of a model's file: which layer computes each, and which have none."""
+"""Fate of the nodes of a model's file: the layer that computes each, and those without one."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GoneNodes:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What became of all nodes of a file.
+    """Layers with their nodes of the file, and nodes without a layer.
 
     Attributes:
         layers: every layer.

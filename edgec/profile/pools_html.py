@@ -9,14 +9,24 @@ from typing import ClassVar
 
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
-from edgec.profile.accuracy_axes import HEIGHT, accuracy_axis, accuracy_ticks, count_ticks
-from edgec.profile.plot import LEFT, RIGHT, WIDTH, Linear, Plot, framed
-from edgec.workflow.pool_curve import NO_TEST, PoolCurve, PoolPoint
+from edgec.profile.plot import (
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Linear,
+    Plot,
+    accuracy_axis,
+    accuracy_ticks,
+    count_ticks,
+    framed,
+)
+from edgec.workflow.pool_search import NO_TEST, PoolCurve, PoolPoint
 
 _CHOSEN, _TRIED = 9.0, 5.0
 """Radii of points."""
 _ABOVE, _BELOW = -12.0, 22.0
-"""Where the labels of neighbours stand by turns, from their points."""
+"""Positions of the labels of neighbours in turn, from their points."""
 
 
 @dataclass(frozen=True, slots=True)

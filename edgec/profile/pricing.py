@@ -1,4 +1,7 @@
-"""Prices of a trace: every distinct block decoded and priced once, then multiplied."""
+"""Prices of a trace: every distinct block decoded and priced once, then multiplied.
+
+Beside it stands the least that a core's own instructions allow for a multiply-accumulate.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,9 @@ import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from edgec.profile.types import Counts
+from edgec.profile.types import Counts, Floor
 from edgec.sim.emulator_image import FirmwareImage
+from edgec.target.board import Board
 from edgec.timing.core_model import CoreModel
 from edgec.timing.decode import Branch, Instruction, decode_block
 from edgec.timing.decode_kinds import LOADS, STORES
@@ -19,7 +23,7 @@ _WIDE_PREFIXES = (0b11101, 0b11110, 0b11111)
 
 @dataclass(frozen=True, slots=True)
 class PricedSegment:
-    """What a part of a run cost.
+    """Cost of a part of a run.
 
     Attributes:
         total: everything in it.
@@ -85,7 +89,7 @@ class Pricer:
         return self.model.cost(self._block(address, len(code)).instructions, False)
 
     def price(self, segment: Segment) -> PricedSegment:
-        """What a segment's executions cost, by function.
+        """Cost of a segment's executions, by function.
 
         Raises:
             SimulationError: code that is not in the firmware's file, or not decodable.
@@ -148,3 +152,26 @@ class Pricer:
     def _function(self, address: int) -> str:
         index = bisect.bisect_right(self.image.function_starts, address) - 1
         return self.image.function_names[index] if index >= 0 else f"{address:#010x}"
+
+
+_TWO_A_CYCLE = "one SMLAD a cycle does two multiply-accumulates"
+_MUL_AND_ADD = "MULS and ADDS, one cycle each (single-cycle multiplier)"
+
+
+def floor_of(board: Board) -> Floor:
+    """The floor of int8 kernels that multiply: arithmetic alone, and loads alone.
+
+    A layer cannot be faster than either; widening bytes, addresses and loops come on top.  Kernels
+    that replace multiplications (weight pools) can be faster than the arithmetic floor.
+
+    Source: `edgec.target.cores`, which names the Technical Reference Manual of each core.
+    """
+    core = board.core.facts
+    wide, cycles = core.bus_bytes, float(core.multiply_add_cycles)
+    if board.dsp:
+        cycles, reason = 0.5, _TWO_A_CYCLE
+    elif not core.instruction_set.has_wide_thumb:
+        reason = _MUL_AND_ADD
+    else:
+        reason = "one MLA a cycle" if cycles == 1 else f"MLA takes {cycles:g} cycles"
+    return Floor(cycles, wide, f"{reason}; loads bring at most {wide} bytes a cycle")

@@ -8,9 +8,8 @@ from pathlib import Path
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
 from edgec.base.samples import Samples
-from edgec.profile.floor import floor_of
 from edgec.profile.inputs import profile_input
-from edgec.profile.pricing import PricedSegment, Pricer
+from edgec.profile.pricing import PricedSegment, Pricer, floor_of
 from edgec.profile.types import (
     SCHEMA,
     CoreModelFacts,
@@ -72,7 +71,11 @@ def profile(
     model = core_model(board.core, board.fpu)
     pricer = Pricer(load_image(elf, board), model)
     run = trace_inference(
-        elf, board, given.arrays, mode, bits=bits, length=given.length, pace=pricer.pace
+        *(elf, board, given.arrays, mode),
+        bits=bits,
+        length=given.length,
+        calls=report.calls,
+        pace=pricer.pace,
     )
     if run.info.digest != report.digest[: len(run.info.digest)]:
         raise ConfigError(
@@ -134,7 +137,7 @@ def _summary(
 
 
 def _ram_weights(report: Report) -> str:
-    """Which weights lie in RAM, in words."""
+    """Weights in RAM, in words."""
     found = report.placement
     if found is None or not found.weights:
         return ""
@@ -151,7 +154,7 @@ def _layer(layer: LayerReport, part: PricedSegment) -> LayerProfile:
         output_shape=layer.output_shape,
         kernel=layer.kernel,
         macs=layer.macs,
-        moved_bytes=layer.weight_bytes + layer.input_bytes + layer.output_bytes,
+        moved_bytes=layer.turns * (layer.weight_bytes + layer.input_bytes + layer.output_bytes),
         counts=part.total,
         functions=_functions([part]),
     )

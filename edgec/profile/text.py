@@ -1,4 +1,4 @@
-"""Profiles and comparisons as tables for the terminal."""
+"""Profiles, comparisons and counts of instructions as tables for the terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from edgec.profile.compare import BuildFigures
+from edgec.profile.instructions import InstructionCounts, InstructionProfile, LayerInstructions
 from edgec.profile.types import LayerProfile, Profile
 from edgec.profile.widths import TradeOff
 from edgec.report.console import count, safe
@@ -142,6 +143,7 @@ def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
         ("flash bytes", *_with_change([each.flash_bytes for each in figures])),
         ("RAM bytes", *_with_change([each.ram_bytes for each in figures])),
         ("  arena bytes", *_with_change([each.arena_bytes for each in figures])),
+        *([_state(figures)] if any(each.state_bytes for each in figures) else []),
         ("cycles", *_with_change([each.cycles for each in figures])),
         ("instructions", *_with_change([each.instructions for each in figures])),
         ("time ms", *_with_change([each.time_ms for each in figures], digits=3)),
@@ -151,6 +153,11 @@ def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
     for each in figures:
         for note in each.notes:
             out.print(f"{safe(str(each.folder))}: {safe(note)}")
+
+
+def _state(figures: Sequence[BuildFigures]) -> tuple[str, ...]:
+    """The row of states, where a build has one."""
+    return ("  state bytes", *_with_change([each.state_bytes for each in figures]))
 
 
 def _with_change(values: Sequence[float | None], digits: int = 0) -> list[str]:
@@ -170,3 +177,62 @@ def _accuracy(each: BuildFigures) -> str:
     if each.accuracy is None:
         return "-"
     return f"{each.accuracy:.2%} of {each.accuracy_samples:,}"
+
+
+_COLUMNS = (
+    *(">", "layer", "operator", "kernel", "output", ">MACs"),
+    *(">instructions", ">per MAC", ">share", ">SIMD", ">loads", ">stores"),
+)
+
+
+def print_instructions(found: InstructionProfile, out: Console) -> None:
+    """The whole count."""
+    rows = [_row(str(number), layer, found) for number, layer in enumerate(found.layers)]
+    rows.append(("", "after the last layer", "", "", "", *_numbers(found.outside, 0, found)))
+    rows.append(("", "total", "", "", "", *_numbers(found.total, found.macs, found)))
+    title = f"{found.model_name} on {found.board_title} ({found.core}), executed instructions"
+    out.print(table(title, _COLUMNS, rows))
+    functions = [
+        (
+            function.name,
+            count(function.counts.instructions),
+            _share(function.counts.instructions, found.total.instructions),
+        )
+        for function in found.functions
+    ]
+    out.print(table("By function", ("function", ">instructions", ">share"), functions))
+    out.print(
+        f"arena touched / planned: {count(found.arena_touched_bytes)} / "
+        f"{count(found.arena_bytes)} bytes"
+    )
+    out.print(f"input: {safe(found.input)}")
+    out.print(
+        "instructions are exact; edgec has no model of the time that this core takes for them"
+    )
+
+
+def _row(number: str, layer: LayerInstructions, found: InstructionProfile) -> tuple[str, ...]:
+    return (
+        number,
+        layer.title,
+        layer.op,
+        layer.kernel,
+        "x".join(map(str, layer.output_shape)) or "scalar",
+        *_numbers(layer.counts, layer.macs, found),
+    )
+
+
+def _numbers(counts: InstructionCounts, macs: int, found: InstructionProfile) -> tuple[str, ...]:
+    return (
+        count(macs) if macs else "",
+        count(counts.instructions),
+        f"{counts.instructions / macs:.2f}" if macs else "",
+        _share(counts.instructions, found.total.instructions),
+        _share(counts.simd, counts.instructions),
+        count(counts.loads),
+        count(counts.stores),
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else ""

@@ -1,4 +1,4 @@
-"""What a profile says, as frozen data and as JSON."""
+"""Records of a profile, as frozen data and as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a part of a run executed and how long the model says it took.
+    """Executed instructions of a part of a run, and the model's estimate of its cycles.
 
     Attributes:
         cycles: core clock cycles, waiting for flash included.
@@ -68,7 +68,7 @@ class LayerProfile:
         name: edgec's name for its output, untrusted.
         sources: ONNX nodes it stands for, untrusted.
         macs: multiply-accumulates.
-        moved_bytes: its weights, inputs and output, each byte once.
+        moved_bytes: its weights, inputs and output, each byte once a call.
         functions: what ran in it, most cycles first.
         measured_cycles: what a board measured; None when that is not known.
     """
@@ -97,7 +97,7 @@ class LayerProfile:
 
 @dataclass(frozen=True, slots=True)
 class CoreModelFacts:
-    """Which cycle model made the estimate, and how far it can be trusted.
+    """Cycle model of an estimate, with its known error.
 
     Attributes:
         known_error: in words, from comparison with published figures.
@@ -126,7 +126,7 @@ class EnergyEstimate:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What the core could do at best.
+    """Lower bound of the core's cycles.
 
     Attributes:
         cycles_per_mac: cycles that multiply-accumulate instructions alone take.
@@ -200,7 +200,7 @@ class Profile:
 
     @property
     def memory_words(self) -> str:
-        """Where code and weights lie, or were supposed to be."""
+        """Places of code and weights, real or assumed, in words."""
         if self.memory == MemoryMode.FLASH.value and self.ram_weights:
             return f"code in flash, {self.ram_weights}"
         return _MEMORY_WORDS[self.memory]

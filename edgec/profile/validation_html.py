@@ -1,4 +1,7 @@
-"""The page of `edgec validate --html`: which layers equal the reference, and what outputs cost."""
+"""The page of `edgec validate --html`: which layers equal the reference, and what outputs cost.
+
+The rows of its table of outputs are those of the terminal.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,46 @@ from typing import ClassVar
 
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
-from edgec.profile.compile_rows import Cell
-from edgec.profile.tiles import Tile
-from edgec.profile.validation_rows import exact_words, gap_words, output_rows
+from edgec.profile.compile_rows import Cell, Tile
 from edgec.report.console import shortened
 from edgec.report.text import agreement_words
 from edgec.workflow.validation import LayerValidation, Validation
+from edgec.workflow.validation_outputs import OutputValidation
+
+_MEASURES = {"RMSE": "rmse", "MAE": "mae", "L2 error": "l2", "NSE": "nse", "cosine": "cosine"}
+
+
+def exact_words(layer: LayerValidation, samples: int) -> str:
+    """Whether a layer equals the reference on all samples, or on how many it does not."""
+    return "yes" if layer.exact else f"no, on {layer.differing} of {samples}"
+
+
+def gap_words(layer: LayerValidation) -> str:
+    """The largest difference of a layer in codes."""
+    return "not known" if layer.largest_gap is None else str(layer.largest_gap)
+
+
+def output_rows(outputs: tuple[OutputValidation, ...]) -> list[tuple[str, ...]]:
+    """A row for each measure that is known of any output: its name, and its value of each."""
+    rows = {
+        "bit-exact": ["yes" if output.largest_gap == 0 else "no" for output in outputs],
+        "largest gap (codes)": [str(output.largest_gap) for output in outputs],
+        "accuracy": [_share(output.accuracy) for output in outputs],
+        "accuracy, float model": [_share(output.float_accuracy) for output in outputs],
+    }
+    for classes in (True, False):
+        rows[agreement_words(classes)] = [
+            _share(output.agreement if output.classes is classes else None) for output in outputs
+        ]
+    for name, field in _MEASURES.items():
+        values = (each.distance and getattr(each.distance, field) for each in outputs)
+        rows[name] = ["" if value is None else f"{value:.6g}" for value in values]
+    return [(name, *cells) for name, cells in rows.items() if any(cells)]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.2%}"
+
 
 _TITLE_CHARACTERS = 26
 
@@ -97,7 +134,7 @@ def _verdict(found: Validation) -> str:
     number = found.layers.index(first)
     return (
         f"Layer {number}, {first.title} ({first.op}), is the first whose output differs from the "
-        f"reference: on {first.differing} of {found.samples} samples."
+        f"reference: on {first.differing} of {found.samples} samples{first.turn_words}."
     )
 
 

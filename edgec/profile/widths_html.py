@@ -8,8 +8,18 @@ from typing import ClassVar
 
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
-from edgec.profile.accuracy_axes import HEIGHT, accuracy_axis, accuracy_ticks, count_ticks
-from edgec.profile.plot import LEFT, RIGHT, WIDTH, Linear, Plot, framed
+from edgec.profile.plot import (
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Linear,
+    Plot,
+    accuracy_axis,
+    accuracy_ticks,
+    count_ticks,
+    framed,
+)
 from edgec.profile.widths import TradeOff, WidthPoint
 
 

@@ -1,6 +1,7 @@
 """Post-training quantization: from a real graph to an annotated one, and on to integers.
 
-Owns: the one entry (`entry.quantize`); scales by observers (`cnn`) and by search (`transformer`);
+Owns: the one entry (`entry.quantize`); the planner of scales (`scales`), with ranges by
+observers (`cnn`) or by search (`transformer`);
 the converters from real to integer operators, one an operator for both (`convert`); weights,
 numbers and the measured quality (`common`).  May import: layers below.
 """

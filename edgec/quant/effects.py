@@ -1,14 +1,14 @@
-"""When the options of quantization have an effect on a network."""
+"""Conditions under which the options of quantization have an effect on a network."""
 
 from __future__ import annotations
 
-from edgec.base.effect import Effect
-from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions, Residual
+from edgec.base.errors import Effect
+from edgec.base.options import Effort, IntegerOptions, Observer, Precision, QuantOptions, Residual
 from edgec.ir import Graph
 from edgec.ir.searched import is_searched
 from edgec.quant.cnn.balance import can_balance
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES, has_real_weights
-from edgec.quant.cnn.known import has_open_ranges
+from edgec.quant.scales.known import has_open_ranges
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _WITH_INT16 = "the weights of a transformer are chosen where its tensors have int16 codes"
@@ -19,7 +19,7 @@ _NO_SAMPLES = "weights are chosen by calibration data, and there are none"
 _GIVE_DATA = "give --calibration DATA.npz"
 
 
-def quantization_effects(options: CompileOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
+def quantization_effects(options: IntegerOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
     """The table of the options that `quantize` reads.
 
     Args:
@@ -106,7 +106,7 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
 
 
 def _effort_effects(quant: QuantOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
-    """When there is something to try for the integer weights."""
+    """Conditions under which there is something to try for the integer weights."""
     tries = quant.effort not in (None, Effort.FAST)
     wider = quant.precision not in (None, Precision.INT8)
     return (

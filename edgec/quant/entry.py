@@ -9,26 +9,26 @@ from typing import TypeVar
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.effect import refuse_without_effect
-from edgec.base.options import CompileOptions, Precision, Progress, no_progress
+from edgec.base.errors import refuse_without_effect
+from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.searched import is_searched
 from edgec.passes.base import Pass, PassesResult, run_passes
 from edgec.passes.compare_lengths import with_real_length
-from edgec.passes.mean_by_attention import mean_by_attention
 from edgec.passes.pipeline import (
     INTEGER_PASSES,
     REAL_PASSES,
     TRANSFORMER_INTEGER_PASSES,
     TRANSFORMER_PASSES,
 )
+from edgec.passes.pooling import mean_by_attention
 from edgec.passes.variable_length import with_variable_length
-from edgec.quant.cnn.annotation import QUALITY_SAMPLES, Annotated, annotate_beside, ranged
+from edgec.quant.cnn.annotation import Annotated, annotate_beside, ranged
+from edgec.quant.common.calibration import few_of
 from edgec.quant.common.decisions import decisions_of
-from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.losses import layer_losses
-from edgec.quant.common.notes import weights_notes
+from edgec.quant.common.numbers import check_intervals
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_endless_outputs
 from edgec.quant.common.report import (
@@ -36,6 +36,7 @@ from edgec.quant.common.report import (
     InForce,
     LayerLoss,
     QuantReport,
+    weights_notes,
 )
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
@@ -44,8 +45,8 @@ from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
 from edgec.quant.precision.choose import Choice, choose
 from edgec.quant.precision.codes import check_reach
-from edgec.quant.precision.fits import Fits
-from edgec.quant.precision.goal import Goal, Room
+from edgec.quant.precision.goal import Goal, Prices
+from edgec.quant.precision.held import Fits
 from edgec.quant.precision.notes import precision_notes
 from edgec.quant.precision.observed import ObservedFits
 from edgec.quant.transformer.fits import SearchedFits
@@ -56,7 +57,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quantized:
-    """What `quantize` makes of a real graph.
+    """Result of quantizing a real graph.
 
     Attributes:
         integer: INTEGER stage, optimised: what is lowered.
@@ -78,12 +79,12 @@ class Quantized:
 def quantize(
     graph: Graph,
     calibration: Mapping[str, Array] | None,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress = no_progress,
     *,
     shorter: Graph | None = None,
     converters: Converters = CONVERTERS,
-    room: Room | None = None,
+    prices: Prices | None = None,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -95,7 +96,7 @@ def quantize(
         shorter: the graph for the maximum length less 1, for a model of variable length.
         converters: what makes the integer operator of each real one; `CONVERTERS.joined(more)`
             adds operators from outside, which say by `RealOperator.evaluate` what they compute.
-        room: the memory that tensors with int16 codes have to fit; None: it is not known.
+        prices: the board that tensors with int16 codes have to fit; None: it is not known.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -105,7 +106,7 @@ def quantize(
     """
     samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
-    run = _Run(calibration, options, progress, converters, room)
+    run = _Run(calibration, options, progress, converters, prices)
     if is_wide(graph):
         found = run.by_file(graph)
     elif is_searched(graph):
@@ -131,13 +132,13 @@ class _Run:
     def __init__(
         self,
         calibration: Mapping[str, Array] | None,
-        options: CompileOptions,
+        options: IntegerOptions,
         progress: Progress,
         converters: Converters,
-        room: Room | None,
+        prices: Prices | None,
     ) -> None:
         self._calibration, self._options, self._progress = calibration, options, progress
-        self._room = room
+        self._prices = prices
         self._converters = converters
         self._steps = len(REAL_PASSES)
 
@@ -168,8 +169,8 @@ class _Run:
             return ObservedFits(values, samples, options, converters, tell)
 
         choice = self._chosen(fits, data, INTEGER_PASSES)
-        found, few = choice.made, {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-        layers = quality_of(found.real, choice.integer, few, tell)
+        found = choice.made
+        layers = quality_of(found.real, choice.integer, few_of(data), tell)
         report = replace(found.report, precision=choice.report, layers=layers)
         return replace(found, report=report), choice.integer
 
@@ -182,11 +183,11 @@ class _Run:
         """The tensors with int16 codes, of an integer graph that passes will follow."""
         settings = self._options.quant.settings()
         goal = Goal(settings.target_db, settings.max_drop)
-        room = self._room_after(passes)
-        return choose(fits, data, settings.precision, goal, room, self._tell)
+        prices = self._prices
+        return choose(fits, data, settings.precision, goal, prices, passes, self._tell)
 
     def _losses(self, found: Annotated, integer: Graph) -> tuple[LayerLoss, ...]:
-        """What layers add to the noise at the outputs, on the user's own data."""
+        """Noise that layers add at the outputs, on the user's own data."""
         if found.data is None or found.report.source is not CalibrationSource.USER:
             return ()
         corrected = found.report.in_force.bias_correction
@@ -205,19 +206,18 @@ class _Run:
         report = QuantReport(CalibrationSource.NONE, 0, InForce(None, False, False), (), ())
         if self._calibration is not None:
             data = checked_calibration(graph, self._calibration)
-            few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
             report = replace(
                 report,
                 source=CalibrationSource.USER,
                 samples=len(next(iter(data.values()))),
-                layers=quality_of(graph, converted, few, self._tell),
+                layers=quality_of(graph, converted, few_of(data), self._tell),
                 losses=layer_losses(graph, converted, data, corrected=False),
             )
             report = self._with_decisions(graph, integer.graph, report)
         return Quantized(integer.graph, None, report, _texts(integer))
 
     def by_search(self, graph: Graph, shorter: Graph | None) -> Quantized:
-        """Scales searched by the error of what reads them."""
+        """Scales searched by the error at their readers."""
         real = self._passes(graph, TRANSFORMER_PASSES)
         graph = real.graph
         if shorter is not None:
@@ -245,14 +245,6 @@ class _Run:
             return known if samples is data else SearchedFits(samples, search, known)
 
         return self._chosen(fits, data, TRANSFORMER_INTEGER_PASSES)
-
-    def _room_after(self, passes: tuple[Pass, ...]) -> Room | None:
-        """The memory of the board for graphs that some passes follow."""
-        room = self._room
-        if room is None:
-            return None
-        arena = room.arena_bytes
-        return replace(room, arena_bytes=lambda g: arena(run_passes(g, passes).graph))
 
     def _passes(self, graph: Graph, passes: tuple[Pass, ...]) -> PassesResult:
         found = run_passes(graph, passes, self._options.dump_ir, first_number=self._steps)

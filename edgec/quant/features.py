@@ -27,14 +27,15 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import FEATURE_STEP, QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.linear import Affine, affine_of
 
 _LOST_BITS = 1.5
 _DOUBT_BITS = 3.0
-"""What a range seen in one sample may lack, in bits; in n samples by the root of n less."""
+"""Bits that a range seen in one sample may lack; in n samples by the root of n less."""
 _CODES = 255
 """Steps between the least and the greatest code of int8."""
 _LARGEST_CODE = 2.0**30
@@ -42,7 +43,7 @@ _LARGEST_CODE = 2.0**30
 _THRESHOLD_BITS = 12
 """A feature that trees compare with one number has steps of its size over 2 to this power."""
 _WHOLE = 1e-3
-"""How far from a whole number a zero point may be that a file states."""
+"""Largest distance from a whole number of a zero point that a file states."""
 
 
 _STEPS = QuantParams.per_tensor(FEATURE_STEP, 0)
@@ -51,7 +52,7 @@ _STEPS = QuantParams.per_tensor(FEATURE_STEP, 0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Chain:
-    """What is done to single features of an input before anything else.
+    """Operators on single features of an input, before anything else.
 
     Attributes:
         nodes: the operators, in order, each the only reader of the one before.

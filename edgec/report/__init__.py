@@ -1,4 +1,4 @@
-"""What a command found out: records that become JSON, and tables for people.
+"""Results of commands: records that become JSON, and tables for people.
 
 Imports `base` and `target`.
 """

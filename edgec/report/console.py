@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from edgec.base.errors import EdgecError
+from edgec.base.names import printable
 
 # Without emoji: ":x:" in a tensor's name is no picture.
 out = Console(highlight=False, soft_wrap=True, emoji=False)
@@ -28,7 +29,7 @@ class _Messages(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         style = "bold yellow" if record.levelno >= logging.WARNING else "dim"
-        err.print(f"[{style}]{record.levelname.lower()}:[/] {safe(record.getMessage())}")
+        err.print(f"[{style}]{record.levelname.lower()}:[/] {safe_lines(record.getMessage())}")
 
 
 def set_up_logging(verbose: bool) -> None:
@@ -51,11 +52,11 @@ def print_json_error(error: EdgecError) -> None:
 
 
 def print_error(error: EdgecError) -> None:
-    """What, where and what to do about it, on stderr."""
+    """Print an error on stderr: place, message and hint."""
     where = f"[bold]{safe(error.where)}[/]: " if error.where else ""
-    err.print(f"[bold red]error:[/] {where}{safe(error.what)}")
+    err.print(f"[bold red]error:[/] {where}{safe_lines(error.what)}")
     if error.hint:
-        err.print(f"[cyan]hint:[/] {safe(error.hint)}")
+        err.print(f"[cyan]hint:[/] {safe_lines(error.hint)}")
 
 
 def print_next(*words: object, note: str = "") -> None:
@@ -65,16 +66,15 @@ def print_next(*words: object, note: str = "") -> None:
 
 
 def safe(text: str) -> str:
-    """Text from a model or file, fit for a terminal: no markup, no control characters."""
+    """Text from a model or file, fit for a line of a terminal: no markup, nothing but one line."""
     return escape(printable(text))
 
 
-def printable(text: str) -> str:
-    """Text without control characters.
-
-    Escape sequences and bidirectional marks in a tensor's name must not reach the terminal.
-    """
-    return "".join(c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+def safe_lines(text: str) -> str:
+    """A message of several lines; all but the first are indented, so that none looks like ours."""
+    first, *rest = printable(text, lines=True).split("\n")
+    indented = (line if line.startswith(" ") or not line else f"  {line}" for line in rest)
+    return escape("\n".join((first, *indented)))
 
 
 def shortened(text: str, limit: int = 400) -> str:

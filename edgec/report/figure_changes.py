@@ -1,4 +1,4 @@
-"""What changed between the figures of two builds, held against a tolerance."""
+"""Changes between the figures of two builds, compared with a tolerance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SMALLEST = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """How much worse a figure may get.
+    """Largest change for the worse of a figure.
 
     Attributes:
         text: as the user wrote it.
@@ -39,7 +39,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How much worse each kind of figure may get; see `DEFAULT_TOLERANCE`."""
+    """Largest change for the worse of each kind of figure; see `DEFAULT_TOLERANCE`."""
 
     flash: Bound
     ram: Bound
@@ -115,7 +115,7 @@ class FigureChange:
 
     @property
     def difference(self) -> str:
-        """What was added to the figure, as text; empty where one value is not known."""
+        """Difference of the two figures, as text; empty where one value is not known."""
         if self.committed is None or self.found is None:
             return ""
         more = self.found - self.committed

@@ -22,7 +22,7 @@ _Count = Annotated[int, Field(ge=0)]
 
 @checked_dataclass(frozen=True, slots=True, config={"strict": True, "extra": "forbid"})
 class Figures:
-    """What a build takes and how right it is; None: not measured.
+    """Size, cycles and accuracy of a build; None: not measured.
 
     Attributes:
         flash_bytes: the image in flash.
@@ -113,7 +113,7 @@ _ADAPTER: TypeAdapter[FigureFile] = TypeAdapter(FigureFile)
 
 @dataclass(frozen=True, slots=True)
 class FigureKind:
-    """How a figure is compared and shown.
+    """Comparison and presentation of a figure.
 
     Attributes:
         name: field of `Figures`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edgec.report.console import printable
+from edgec.base.names import printable
 from edgec.report.figure_changes import FigureChange
 from edgec.report.figures import FigureFile
 
@@ -31,6 +31,5 @@ def figures_markdown(found: FigureFile, changes: Sequence[FigureChange]) -> str:
 def _escaped(text: str) -> str:
     """A name from a model, of which nothing is Markdown or HTML."""
     return "".join(
-        f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>&~" and c not in "-._" else c
-        for c in printable(text).replace("\n", " ")
+        f"\\{c}" if c in r"\`*_{}[]()#+-.!|<>&~" and c not in "-._" else c for c in printable(text)
     )

@@ -10,7 +10,7 @@ from edgec.report.model import LayerReport, Report
 from edgec.report.tables import Table, table
 
 _UNITS = "weights in bytes, SQNR in dB, loss in %"
-"""What headers of narrower tables do not say."""
+"""Units for the caption of narrow tables, whose headers leave them out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def shape_text(shape: Sequence[int]) -> str:
 def _work(report: Report) -> list[_Column]:
     layers = report.layers
     weights = sum(layer.weight_bytes for layer in layers)
+    turns = [_Column(">turns", [str(layer.turns) for layer in layers])] if report.loops else []
     return [
+        *turns,
         _Column(">MACs", [_count(layer.macs) for layer in layers], count(report.macs)),
         _Column(">weights B", [_count(layer.weight_bytes) for layer in layers], count(weights)),
     ]

@@ -1,4 +1,4 @@
-"""What is being done, on stderr: a bar on a terminal, plain lines everywhere else.
+"""Progress on stderr: a bar on a terminal, plain lines everywhere else.
 
 Lines come when a new stage begins and every few seconds while it lasts, so that a log of CI shows
 that a command lives, and a pipe is not flooded.
@@ -58,11 +58,17 @@ def _bar(text: str) -> Iterator[Say]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=console.err, transient=True) as bar:
-        task = bar.add_task(text, total=None, count="")
+        task = bar.add_task(console.safe(text), total=None, count="")
 
         def say(text: str, done: int = 0, total: int = 0) -> None:
             count = f"{done} of {total}" if total else ""
-            bar.update(task, description=text, completed=done, total=total or None, count=count)
+            bar.update(
+                task,
+                description=console.safe(text),
+                completed=done,
+                total=total or None,
+                count=count,
+            )
 
         yield say
 

@@ -18,7 +18,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from edgec.report.console import printable, shortened
+from edgec.base.names import printable
+from edgec.report.console import shortened
 
 _TEXT_WIDTH = 24
 """Texts wrap at words in columns no narrower than this."""
@@ -31,7 +32,7 @@ _MOST_LINES = 3
 _BORDER = 4
 """Left and right border of a table, with one space each."""
 _BETWEEN = 3
-"""What a bordered table puts between two columns."""
+"""Width of the space between two columns of a bordered table."""
 _GAP = "  "
 _INDENT = "  "
 
@@ -169,7 +170,7 @@ def table(
 
 
 def _cell(value: object) -> str:
-    return "" if value is None else printable(shortened(str(value)).replace("\n", "\\n"))
+    return "" if value is None else printable(shortened(str(value)))
 
 
 def _end(text: str, width: int) -> str:

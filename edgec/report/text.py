@@ -24,7 +24,7 @@ REPORT_TXT = "report.txt"
 _WORST, _LEAST_SHARE = 3, 0.05
 """Losses that are named below the tables: as many at most, as much of the noise at least."""
 _WORTH_SAYING = 20
-"""What another placement would save is said if it is this part of the multiply-accumulates."""
+"""Least part of the multiply-accumulates for which another placement's savings are told."""
 
 
 def write_text(report: Report, folder: Path) -> None:
@@ -59,14 +59,18 @@ def print_report(report: Report, out: Console, *, whole: bool = False) -> None:
         out.print(line)
     for note in report.notes:
         out.print(f"note: {safe(note)}")
-    for line in (*map(_check_text, report.checks), *_file_lines(report)):
+    for line in (
+        *map(_check_text, report.checks),
+        *(confined_text(check) for check in report.checks if check.program),
+        *_file_lines(report),
+    ):
         out.print(line)
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
 
 
 def _placement_lines(report: Report) -> Iterator[str]:
-    """What lies in RAM beside variables, and what that saves."""
+    """Lines on weights in RAM and the cycles that they save."""
     found = report.placement
     if found is None:
         return
@@ -89,7 +93,7 @@ def _placement_lines(report: Report) -> Iterator[str]:
 
 
 def agreement_words(classes: bool) -> str:
-    """What outputs with the float model's largest element are called.
+    """Name of outputs whose largest element is the float model's.
 
     Args:
         classes: whether they are known to be about classes, so that this is a decision.
@@ -98,7 +102,7 @@ def agreement_words(classes: bool) -> str:
 
 
 def _accuracy_lines(report: Report) -> Iterator[str]:
-    """How often the integers decide as the float model, and which layers lose most."""
+    """Lines on equal decisions, and on the layers that lose most."""
     found = report.decisions
     if found is not None:
         equal = agreement_words(found.classes)
@@ -125,7 +129,7 @@ def _by_layer(report: Report) -> list[tuple[LossReport, float]]:
 
 
 def _loss_text(loss: LossReport, share: float) -> str:
-    """Where a loss arises, how much of all is lost there, and why."""
+    """Place of a loss, its share of all, and its cause."""
     where = f"input {safe(shortened(loss.tensor))}" if loss.step is None else f"layer {loss.step}"
     detail = f": {loss.detail}" if loss.detail else ""
     return f"{where} {share:.0%} ({loss.why}{detail})"
@@ -136,7 +140,7 @@ def _inputs(count: int) -> str:
 
 
 def _check_text(check: CheckReport) -> str:
-    """What was run and compared, or why nothing was."""
+    """Result of a check, or the reason why there was none."""
     if check.skipped:
         return f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}"
     if check.decimals:
@@ -149,6 +153,15 @@ def _check_text(check: CheckReport) -> str:
         f"{check.steps} tensors each, equal to the numpy reference bit for bit"
         f"{_lengths_text(check)}"
     )
+
+
+def confined_text(check: CheckReport) -> str:
+    """Text about the programs that a check ran on this computer, and about their confinement."""
+    if check.confined == "none":
+        how = "[yellow]not confined[/]: neither Bubblewrap nor namespaces work here"
+    else:
+        how = f"confined by {check.confined}: no network, no file that it could write"
+    return f"ran on this computer: firmware.elf, by {check.program}, {how}"
 
 
 def _file_lines(report: Report) -> Iterator[str]:
@@ -234,6 +247,7 @@ def _memory_table(report: Report) -> object:
         _memory_row("  everything else", memory.code_bytes, None),
         _memory_row("RAM", memory.ram_bytes, memory.ram_limit_bytes),
         _memory_row("  arena", memory.arena_bytes, None),
+        _memory_row("  state", memory.state_bytes or None, None),
         _memory_row("  weights", memory.ram_weight_bytes or None, None),
         _memory_row("  stack reserved", memory.stack_bytes, None),
         _memory_row("  variables", memory.variable_bytes, None),

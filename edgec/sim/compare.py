@@ -1,41 +1,45 @@
-"""Compares what ran (host trace, emulator CRCs, outputs) with the oracle, step by step.
+"""Compares what ran (host trace, emulator CRCs, outputs) with the oracle, call by call.
 
-Only equality passes.  A difference is reported at the first step that has one: later steps differ
-because of it.
+Only equality passes.  A difference is reported at the first call of a step that has one: later
+calls differ because of it.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
+from edgec.base.calls import Call
 from edgec.base.dtypes import Array
 from edgec.base.errors import SimulationError
-from edgec.lower.program import Program, ProgramTensor, Step
+from edgec.lower.program import Program, Step
 from edgec.sim.protocol import FirmwareStep
 
+_T = TypeVar("_T")
 _HINT = "this is a bug of edgec; please report it with the model"
 
 
 def compare_trace(
     program: Program, oracle: Mapping[str, Array], trace: Sequence[bytes], where: str = "host"
 ) -> None:
-    """Check every step's output tensor.
+    """Check the output tensor of every call of a step.
 
     Args:
         program: what ran.
         oracle: all tensors by name, from `interp.run_graph` on the same input.
-        trace: bytes of each step's output, from `HostModel.trace`.
+        trace: bytes of the output of each call, from `HostModel.trace`.
         where: what ran it, for the message.
 
     Raises:
-        SimulationError: the first step that differs, with the first element that does.
+        SimulationError: the first call that differs, with the first element that does.
     """
-    _check_count(program, len(trace), where)
-    for index, (step, found) in enumerate(zip(program.steps, trace, strict=True)):
-        _check_tensor(oracle[step.output.name], found, step.output, _layer(index, step, where))
+    for call, found in _calls(program, trace, where):
+        step = program.steps[call.step]
+        expected = value_of(program, oracle, call)
+        _check_tensor(expected, found, _layer(call, step, where))
 
 
 def compare_crcs(
@@ -44,21 +48,20 @@ def compare_crcs(
     steps: Sequence[FirmwareStep],
     where: str = "emulator",
 ) -> None:
-    """Check the size and CRC-32 of every step's output tensor.
+    """Check the size and CRC-32 of the output tensor of every call of a step.
 
     Args:
         program: what ran.
         oracle: all tensors by name, from `interp.run_graph` on the same input.
-        steps: from a trace of the firmware.
+        steps: the calls, from a trace of the firmware.
         where: what ran it, for the message.
 
     Raises:
-        SimulationError: the first step that differs.
+        SimulationError: the first call that differs.
     """
-    _check_count(program, len(steps), where)
-    for index, (step, found) in enumerate(zip(program.steps, steps, strict=True)):
-        layer = _layer(index, step, where)
-        expected = _bytes_of(oracle[step.output.name])
+    for call, found in _calls(program, steps, where):
+        layer = _layer(call, program.steps[call.step], where)
+        expected = _bytes_of(value_of(program, oracle, call))
         if found.size_bytes != len(expected):
             raise _wrong_size(found.size_bytes, len(expected), layer)
         crc = zlib.crc32(expected)
@@ -87,20 +90,54 @@ def compare_outputs(
     """
     for index, (port, found) in enumerate(zip(program.outputs, outputs, strict=True)):
         layer = f"{where}, output {index} ({port.tensor.name})"
-        _check_tensor(oracle[port.tensor.name], _bytes_of(found), port.tensor, layer)
+        _check_tensor(oracle[port.tensor.name], _bytes_of(found), layer)
 
 
-def _check_count(program: Program, count: int, where: str) -> None:
-    if count != len(program.steps):
+def value_of(program: Program, oracle: Mapping[str, Array], call: Call) -> Array:
+    """The codes that a call of a step writes; none where later calls complete them.
+
+    Args:
+        program: the program of the step.
+        oracle: all tensors by name, from `interp.run_graph`.
+        call: the step, in certain turns.
+    """
+    step = program.steps[call.step]
+    turns = program.loops_around(call.step)[-1].count if step.written is not None else 0
+    return codes_of_call(oracle[step.output.name], step.output.shape, call, turns)
+
+
+def codes_of_call(codes: Array, shape: Sequence[int], call: Call, turns: int) -> Array:
+    """The part of the tensors of a run that a call writes; nothing where later calls complete it.
+
+    Args:
+        codes: the tensor; of a value of loops, with an axis for the turns of each of them.
+        shape: shape of the tensor in one turn.
+        call: the step, in certain turns.
+        turns: number of turns of the loop whose values the step collects in one tensor; 0: it does
+            not, each call writes the whole tensor.
+    """
+    if turns:
+        whole = np.asarray(codes[call.turns[:-1]])
+        return whole if call.turns[-1] == turns - 1 else whole.reshape(-1)[:0]
+    # A carried value before its first turn belongs to the loop already.
+    levels = codes.ndim - len(shape)
+    return np.asarray(codes[(call.turns + (0,) * levels)[:levels]])
+
+
+def _calls(program: Program, found: Sequence[_T], where: str) -> Iterator[tuple[Call, _T]]:
+    """Each call, and what is known of it."""
+    calls = tuple(program.calls())
+    if len(found) != len(calls):
         raise SimulationError(
-            f"{count} steps ran, the program has {len(program.steps)}", where=where, hint=_HINT
+            f"{len(found)} steps ran, the program has {len(calls)}", where=where, hint=_HINT
         )
+    return zip(calls, found, strict=True)
 
 
-def _check_tensor(expected: Array, found: bytes, tensor: ProgramTensor, layer: str) -> None:
-    if len(found) != tensor.size_bytes:
-        raise _wrong_size(len(found), tensor.size_bytes, layer)
-    codes = np.frombuffer(found, tensor.dtype.numpy.newbyteorder("<")).reshape(tensor.shape)
+def _check_tensor(expected: Array, found: bytes, layer: str) -> None:
+    if len(found) != expected.nbytes:
+        raise _wrong_size(len(found), expected.nbytes, layer)
+    codes = np.frombuffer(found, expected.dtype.newbyteorder("<")).reshape(expected.shape)
     wrong = np.argwhere(codes != expected)
     if len(wrong) == 0:
         return
@@ -119,8 +156,9 @@ def _wrong_size(found: int, expected: int, layer: str) -> SimulationError:
     )
 
 
-def _layer(index: int, step: Step, where: str) -> str:
-    return f"{where}, step {index} ({step.node}, writes {step.output.name})"
+def _layer(call: Call, step: Step, where: str) -> str:
+    turn = "".join(f", turn {turn}" for turn in call.turns)
+    return f"{where}, step {call.step}{turn} ({step.node}, writes {step.output.name})"
 
 
 def _bytes_of(codes: Array) -> bytes:

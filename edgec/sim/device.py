@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.link import NO_ANSWER, RequestError
 from edgec.sim.protocol import FirmwareClient, FirmwareInfo
-from edgec.sim.serial_port import SerialStream, open_serial
-from edgec.sim.serial_ports import find_port
+from edgec.sim.serial_port import SerialStream, find_port, open_serial
 from edgec.target.board import Board
 
 _REPLY_TIMEOUT_S = 2.0
@@ -22,7 +21,7 @@ _AGAIN = "press its reset button, or unplug it and plug it in again; then repeat
 
 @dataclass(frozen=True, slots=True)
 class Flashed:
-    """What the board is expected to run.
+    """Firmware that the board is expected to run.
 
     Attributes:
         board: the board that the firmware was built for.
@@ -36,7 +35,7 @@ class Flashed:
 
     @property
     def remedy(self) -> str:
-        """What brings the firmware onto the board."""
+        """Command that writes the firmware to the board."""
         return f"write this build to it: edgec flash {self.folder}"
 
 

@@ -17,7 +17,7 @@ _Found = TypeVar("_Found")
 
 
 def read_elf(elf: Path, read: Callable[[ELFFile], _Found]) -> _Found:
-    """What `read` finds in a file.
+    """Open a file and return the result of `read` on it.
 
     Raises:
         SimulationError: the file is missing, too large or damaged, or what `read` raises.

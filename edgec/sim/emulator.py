@@ -14,9 +14,10 @@ from edgec.sim.emulator_image import FirmwareImage, load_image
 from edgec.sim.link import ByteStream
 from edgec.sim.linux_program import load_program
 from edgec.sim.protocol import FirmwareClient, FirmwareInfo, FirmwareRun
-from edgec.sim.qemu import open_qemu, open_qemu_user
+from edgec.sim.qemu import open_qemu, open_qemu_user, qemu_user
 from edgec.target.board import Board
-from edgec.toolchain.stream import open_stream
+from edgec.toolchain.live_process import open_stream
+from edgec.toolchain.platformio import FirmwareFiles
 
 
 class EmulatedFirmware:
@@ -73,7 +74,7 @@ class EmulatedFirmware:
         return self._client
 
     def info(self) -> FirmwareInfo:
-        """What the firmware says about itself and its model."""
+        """Answer of the firmware to `info`."""
         return self.client.info()
 
     def run(self, inputs: Sequence[Array], *, trace: bool = False) -> FirmwareRun:
@@ -91,6 +92,16 @@ class EmulatedFirmware:
         """
         result = self.client.trace(inputs) if trace else self.client.run(inputs)
         return replace(result, cycles=None)
+
+
+def native_program(board: Board) -> str:
+    """Program that runs a board's firmware with this computer's own system calls; "" for none.
+
+    QEMU's emulation of a Linux program passes them on: it is no sandbox.
+    """
+    if board.is_host:
+        return FirmwareFiles.ELF
+    return qemu_user(board) if board.emulator.kind == "qemu-user" else ""
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from typing import Protocol
 from edgec.base.errors import SimulationError
 
 NO_ANSWER = "the firmware does not answer"
-"""How the message begins where nothing that came was an answer."""
+"""Beginning of the message where nothing that came was an answer."""
 MOST_FRAME_BYTES = 1024
 """Most bytes that follow a request; see `Link.send_frame`."""
 _FRAME_MARGIN = 16

@@ -14,6 +14,7 @@ import unicorn as _untyped_unicorn
 
 from edgec.base.errors import SimulationError
 from edgec.base.interrupts import interrupts_deferred
+from edgec.sim.address_space import check_address_space
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_records import Tracer
 from edgec.target.board import Board
@@ -35,7 +36,7 @@ _A64_NOP, _A64_RET = b"\x1f\x20\x03\xd5", b"\xc0\x03\x5f\xd6"
 _A32_NOP, _A32_RET = b"\x00\xf0\x20\xe3", b"\x1e\xff\x2f\xe1"
 
 _HWCAP_32 = 1 << 6 | 1 << 12 | 1 << 13
-"""What Linux tells of Armv7-A cores: VFP, NEON, VFPv3.  Source: Linux, uapi/asm/hwcap.h."""
+"""Capabilities of Armv7-A cores in Linux: VFP, NEON, VFPv3.  Source: Linux, uapi/asm/hwcap.h."""
 
 _FPU_ON_64 = 3 << 20  # CPACR_EL1.FPEN
 _FPU_ON_32 = 15 << 20  # CPACR, cp10 and cp11
@@ -193,6 +194,7 @@ class _Registers:
 
 def _make_cpu(board: Board) -> Any:
     """The core, with Advanced SIMD switched on as Linux does."""
+    check_address_space()
     if board.core.is_aarch64:
         uc = _unicorn.Uc(_unicorn.UC_ARCH_ARM64, _unicorn.UC_MODE_ARM)
         uc.ctl_set_cpu_model(_CPU_MODELS[board.core])

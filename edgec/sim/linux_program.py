@@ -22,7 +22,7 @@ _MAX_MEMORY_BYTES = 1 << 31
 _IRELATIVE_64, _IRELATIVE_32 = 1032, 160
 
 _MAPPING_SYMBOLS = {"$x": CodeKind.A64, "$a": CodeKind.A32, "$t": CodeKind.T32}
-"""What code begins there.  Source: Arm AAELF64 and AAELF32, "Mapping symbols"."""
+"""Instruction sets by mapping symbol.  Source: Arm AAELF64 and AAELF32, "Mapping symbols"."""
 
 _JUMP_TABLES = (".plt", ".iplt")
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 STATUS_NAMES = (
     *("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY"),
-    "EDGEC_ERROR_LENGTH",
+    *("EDGEC_ERROR_LENGTH", "EDGEC_ERROR_STATE"),
 )
 """The names of the values of `edgec_status_t`, by value."""
 
@@ -42,6 +42,7 @@ class NativeContext(ctypes.Structure):
         ("hook", ctypes.c_void_p),
         ("hook_user", ctypes.c_void_p),
         ("activation_bits", ctypes.c_int32),
+        ("state", ctypes.c_void_p),
     ]
 
 
@@ -50,7 +51,12 @@ class BatchForm(ctypes.Structure):
 
     length: int
     bits: int
-    _fields_: ClassVar = [("length", ctypes.c_uint32), ("bits", ctypes.c_int32)]
+    stream: ctypes._Pointer[NativeContext]
+    _fields_: ClassVar = [
+        ("length", ctypes.c_uint32),
+        ("bits", ctypes.c_int32),
+        ("stream", ctypes.POINTER(NativeContext)),
+    ]
 
 
 class NativeModel(ctypes.Structure):
@@ -66,6 +72,9 @@ class NativeModel(ctypes.Structure):
     outputs: ctypes.Array[NativeTensor]
     set_activation_bits: ctypes._CFunctionType
     max_length: int
+    state_bytes: int
+    init_state: ctypes._CFunctionType
+    reset: ctypes._CFunctionType
     _fields_: ClassVar = [
         ("name", ctypes.c_char_p),
         ("digest", ctypes.c_char_p),
@@ -83,6 +92,17 @@ class NativeModel(ctypes.Structure):
         ),
         ("run_length", ctypes.c_void_p),
         ("max_length", ctypes.c_uint32),
+        ("state_bytes", ctypes.c_uint32),
+        (
+            "init_state",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int,
+                ctypes.POINTER(NativeContext),
+                *(ctypes.c_void_p, ctypes.c_uint32),
+                *(ctypes.c_void_p, ctypes.c_uint32),
+            ),
+        ),
+        ("reset", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(NativeContext))),
     ]
 
 
@@ -96,7 +116,7 @@ BATCH_RUN_ARGUMENTS = (
     ctypes.POINTER(BatchForm),
     StepHook,
 )
-"""Argument types of `edgec_batch_run`."""
+"""Argument types of `edgec_run_batch`."""
 
 
 def layout(structure: type[ctypes.Structure], pointer_bytes: int) -> dict[str, int]:

@@ -9,19 +9,21 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import SimulationError
-from edgec.sim.link import MOST_FRAME_BYTES, ByteStream, Link
+from edgec.sim.link import MOST_FRAME_BYTES, ByteStream, Link, RequestError
 from edgec.sim.ports import PortTensor
 
 PROTOCOL_VERSION = 1
 _REQUEST_OVERHEAD = 40
 """Characters of a `write` request beside the data: checksum, words, numbers."""
+_REPLAYS = 8
+"""Number of times that a stream is begun anew before the line is given up."""
 _READ_BYTES = 256
 """Bytes of an output per request: little to repeat when the line was disturbed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirmwareInfo:
-    """What the firmware says about itself and its selected model.
+    """Answer of the firmware to `info`: its board, its limits and its selected model.
 
     Attributes:
         edgec: version of edgec that made it.
@@ -34,6 +36,7 @@ class FirmwareInfo:
         model: C name of the selected model.
         digest: first 16 hexadecimal digits of the model's SHA-256.
         arena_bytes: working memory of the model.
+        state_bytes: memory that it keeps from run to run; 0: none.
         steps: number of steps of a run.
         runtime_bits: the width of its activations can be lowered.
         max_length: its longest run; 0 where all runs have one length.
@@ -50,6 +53,7 @@ class FirmwareInfo:
     model: str
     digest: str
     arena_bytes: int
+    state_bytes: int
     steps: int
     runtime_bits: bool
     max_length: int
@@ -59,14 +63,16 @@ class FirmwareInfo:
 
 @dataclass(frozen=True, slots=True)
 class FirmwareStep:
-    """One step of a traced or benchmarked run.
+    """One call of a step of a traced or benchmarked run.
 
     Attributes:
+        number: number of the step, the same for all turns of a loop.
         size_bytes: size of the step's output tensor.
         crc: CRC-32 (zlib's) of the output tensor; None in a benchmark.
         cycles: cycles of the step; None in a trace.
     """
 
+    number: int
     size_bytes: int
     crc: int | None
     cycles: int | None
@@ -81,7 +87,7 @@ class FirmwareRun:
         cycles: cycles of the whole run; None when it was traced or benchmarked, or where
             cycles mean nothing (emulation).
         stack_bytes: most stack used since start; 0 where it is not measured.
-        steps: one entry per step of a trace or benchmark; empty for a plain run.
+        steps: one entry per call of a step of a trace or benchmark; empty for a plain run.
     """
 
     outputs: tuple[Array, ...]
@@ -92,6 +98,9 @@ class FirmwareRun:
 
 class FirmwareClient:
     """Drives firmware over a byte stream.
+
+    Runs of a model with a state are the steps of one stream, which `reset` ends.  Where a run has
+    to be repeated, after noise on the line or for `dump`, all steps before it are repeated first.
 
     Args:
         stream: connection to the firmware.
@@ -114,10 +123,11 @@ class FirmwareClient:
         self._link = Link(stream, reply_timeout_s, locate)
         self._run_timeout_s = run_timeout_s
         self._info: FirmwareInfo | None = None
+        self._stream: list[list[bytes]] = []
         self._link.synchronise()
 
     def info(self) -> FirmwareInfo:
-        """What the firmware is and holds.
+        """Ask the firmware for its board, its limits and its selected model.
 
         Raises:
             SimulationError: no answer, or one that this client does not understand.
@@ -134,6 +144,17 @@ class FirmwareClient:
         """
         self._link.request(f"model {index:d}")
         self._info = None
+        self._stream.clear()
+
+    def reset(self) -> None:
+        """Begin a new stream; a model without a state has nothing to begin.
+
+        Raises:
+            SimulationError: no answer.
+        """
+        if (self._info or self.info()).state_bytes:
+            self._link.request("reset")
+        self._stream.clear()
 
     def set_activation_bits(self, bits: int) -> int:
         """Let layers with pooled weights see at most `bits` bits of each activation.
@@ -174,26 +195,62 @@ class FirmwareClient:
         return self._run(inputs, "bench")
 
     def dump(self, inputs: Sequence[Array], step: int) -> bytes:
-        """Run the model once; the bytes of the output tensor of a step.
+        """Run the model once; the bytes of the output tensor of a step, of all its calls in order.
+
+        A model with a state repeats the last step of its stream.
+
+        Args:
+            inputs: see `run`; those of the last run, of a model with a state.
+            step: number of the step.
 
         Raises:
             RequestError: there is no such step.
             SimulationError: wrong inputs, no answer, a fault, or firmware of an edgec that could
                 not do this yet.
         """
+        if self._stream:
+            self._replay(self._stream[:-1])
         reply = self._request_run(inputs, f"dump {step:d}")
         return _data(line for line in reply if line.startswith("data="))
 
     def _request_run(self, inputs: Sequence[Array], command: str) -> tuple[str, ...]:
         info = self._info or self.info()
         payloads = _payloads(inputs, info)
+        before = list(self._stream)
+        repeated = False
 
         def write_inputs() -> None:
-            for index, payload in enumerate(payloads):
-                self._write(index, payload, info)
+            nonlocal repeated
+            if repeated and info.state_bytes:
+                self._replay(before)
+            repeated = True
+            self._write_all(payloads, info)
 
         # A run uses its inputs up, so a repetition starts with them.
-        return self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
+        reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
+        if info.state_bytes:
+            self._stream.append(payloads)
+        return reply
+
+    def _replay(self, stream: Sequence[list[bytes]]) -> None:
+        """Bring the state to where it was after some steps of a stream."""
+        info = self._info or self.info()
+        for attempt in range(_REPLAYS):
+            try:
+                self._link.request("reset")
+                for payloads in stream:
+                    self._write_all(payloads, info)
+                    self._link.request("run", timeout_s=self._run_timeout_s)
+                break
+            except RequestError:
+                # The reply to a run was lost: asked again, it misses its inputs.
+                if attempt == _REPLAYS - 1:
+                    raise
+        self._stream = list(stream)
+
+    def _write_all(self, payloads: Sequence[bytes], info: FirmwareInfo) -> None:
+        for index, payload in enumerate(payloads):
+            self._write(index, payload, info)
 
     def _run(self, inputs: Sequence[Array], command: str) -> FirmwareRun:
         reply = self._request_run(inputs, command)
@@ -276,6 +333,7 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             model=fields["model"],
             digest=fields["digest"],
             arena_bytes=_number(fields, "arena"),
+            state_bytes=_number(fields, "state") if "state" in fields else 0,
             steps=_number(fields, "steps"),
             runtime_bits=fields.get("runtime_bits") == "1",
             max_length=_number(fields, "max_length") if "max_length" in fields else 0,
@@ -311,6 +369,7 @@ def _data(lines: Iterable[str]) -> bytes:
 def _parse_step(line: str) -> FirmwareStep:
     fields = _fields(line.split())
     return FirmwareStep(
+        number=_number(fields, "step"),
         size_bytes=_number(fields, "bytes"),
         crc=_number(fields, "crc", base=16) if "crc" in fields else None,
         cycles=_number(fields, "cycles") if "cycles" in fields else None,

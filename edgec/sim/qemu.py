@@ -9,7 +9,7 @@ from pathlib import Path
 from edgec.base.errors import ConfigError
 from edgec.target.board import Board
 from edgec.toolchain import process
-from edgec.toolchain.stream import StreamingProcess, open_stream
+from edgec.toolchain.live_process import StreamingProcess, open_stream
 
 _PROGRAM = "qemu-system-arm"
 _USER_64, _USER_32 = "qemu-aarch64", "qemu-arm"
@@ -43,9 +43,14 @@ def open_qemu_user(elf: Path, board: Board) -> Iterator[StreamingProcess]:
     Raises:
         ConfigError: QEMU is not installed.
     """
-    program = _installed(_USER_64 if board.core.is_aarch64 else _USER_32, "qemu-user", board)
+    program = _installed(qemu_user(board), "qemu-user", board)
     with open_stream([program, "-cpu", board.emulator.cpu, elf.absolute()]) as stream:
         yield stream
+
+
+def qemu_user(board: Board) -> str:
+    """The program that runs Linux programs of a board's core."""
+    return _USER_64 if board.core.is_aarch64 else _USER_32
 
 
 def _installed(program: str, package: str, board: Board) -> Path:

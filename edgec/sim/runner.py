@@ -11,7 +11,7 @@ from edgec.base.errors import SimulationError
 from edgec.sim.link import ByteStream
 
 _BYTES_OF_A_COMMAND = 31
-"""What the runner sends in one `db`; with the rest of the command less than 80 characters."""
+"""Most bytes in one `db` command of the runner; the whole command has less than 80 characters."""
 _READY = "m-ready"
 _SHOWN_LINES = 5
 

@@ -40,6 +40,7 @@ def trace_inference(
     *,
     bits: int | None = None,
     length: int | None = None,
+    calls: Sequence[int] | None = None,
     pace: BlockPace = count_instructions,
     native: bool | None = None,
     limit_s: float = 600.0,
@@ -57,6 +58,7 @@ def trace_inference(
         memory: FLASH simulates wait states and caches; the others have no stalls.
         bits: width of activations to set before the run; None: the width as compiled.
         length: tokens of the run, which the inputs have; None: the longest.
+        calls: the number of the step of each call, in order; None: each step is called once.
         pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
@@ -87,21 +89,24 @@ def trace_inference(
         client.set_length(length)
     machine.watch(tracer)  # not earlier: the start-up code clears the arena
     run = client.bench(inputs)
-    trace = _trace(plan, tracer, run.stack_bytes, info)
+    steps = range(info.steps) if calls is None else calls
+    trace = _trace(plan, tracer, run.stack_bytes, info, steps)
     return TracedRun(trace, run.outputs, info)
 
 
-def _trace(plan: TracePlan, tracer: Tracer, stack_bytes: int, info: FirmwareInfo) -> Trace:
+def _trace(
+    plan: TracePlan, tracer: Tracer, stack_bytes: int, info: FirmwareInfo, calls: Sequence[int]
+) -> Trace:
     records = tracer.records()
-    if not records.finished or records.segments != info.steps:
+    if not records.finished or records.segments != len(calls):
         raise SimulationError(
-            f"the run was not seen whole: {records.segments} of {info.steps} steps",
+            f"the run was not seen whole: {records.segments} of {len(calls)} steps",
             where=info.model,
             hint="build the firmware again: edgec compile",
         )
     return Trace(
-        segments=tuple(records.segment(index) for index in range(records.segments)),
-        outside=records.segment(records.segments),
+        segments=records.steps(calls),
+        outside=records.outside,
         stack_bytes=stack_bytes,
         arena=_arena_use(plan, records, info),
         timing=plan.timing,

@@ -12,8 +12,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.sim.linux_program import LinuxProgram, load_program
-from edgec.sim.native import NativeModel, NativeTensor, layout
+from edgec.sim.native import NativeContext, NativeModel, NativeTensor, layout
 from edgec.sim.trace_plan import TracePlan
 from edgec.target.board import Board
 from edgec.timing.memory import count_instructions
@@ -31,7 +32,7 @@ _DTYPES = (np.int8, np.int32, np.int16)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracedProgram:
-    """What one inference executed.
+    """Blocks that one inference executed, by step.
 
     Attributes:
         program: the program, for names and instructions.
@@ -65,6 +66,7 @@ class _Model:
 
     Attributes:
         run: the function, and what it takes after the context.
+        reset: begins a stream.
     """
 
     digest: str
@@ -74,6 +76,7 @@ class _Model:
     init: int
     run: tuple[int, ...]
     set_activation_bits: int
+    reset: int
 
 
 def trace_program(
@@ -83,6 +86,7 @@ def trace_program(
     *,
     bits: int | None = None,
     length: int | None = None,
+    calls: Sequence[int] | None = None,
     native: bool | None = None,
     limit_s: float = 600.0,
 ) -> TracedProgram:
@@ -97,6 +101,7 @@ def trace_program(
         inputs: one array per model input.
         bits: width of activations to set before the run; None: as compiled.
         length: tokens of the run, which the inputs have; None: the longest.
+        calls: the number of the step of each call, in order; None: each step is called once.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
 
@@ -117,15 +122,16 @@ def trace_program(
     _check(machine.call(run, machine.scratch, *arguments, tracer=tracer), "run")
     outputs = _outputs(machine, model, program.symbol("arena")[0])
     records = tracer.records()
-    if not records.finished or records.segments != model.num_steps:
+    steps = range(model.num_steps) if calls is None else calls
+    if not records.finished or records.segments != len(steps):
         raise SimulationError(
-            f"the run was not seen whole: {records.segments} of {model.num_steps} steps",
+            f"the run was not seen whole: {records.segments} of {len(steps)} steps",
             where=str(elf),
         )
     return TracedProgram(
         program=program,
-        segments=tuple(records.segment(index) for index in range(records.segments)),
-        outside=records.segment(records.segments),
+        segments=records.steps(steps),
+        outside=records.outside,
         outputs=outputs,
         digest=model.digest,
         arena_touched_bytes=_touched(machine, model, program, inputs, bits),
@@ -153,8 +159,15 @@ def _prepare(
 ) -> None:
     """Make an `edgec_context_t` in the scratch memory and write the inputs."""
     arena, arena_bytes = program.symbol("arena")
-    _check(machine.call(model.init, machine.scratch, arena, arena_bytes), "init")
+    if not model.reset:
+        _check(machine.call(model.init, machine.scratch, arena, arena_bytes), "init")
     machine.write_pointers(machine.scratch, arena, machine.hook, 0)
+    if model.reset:
+        # Its init has more arguments than registers: the context is written as init would.
+        at = layout(NativeContext, machine.pointer_bytes)["state"]
+        machine.write_pointers(machine.scratch + at, program.symbol("state")[0])
+        _check(machine.call(model.reset, machine.scratch), "reset")
+        bits = MAX_ACTIVATION_BITS if bits is None else bits
     if bits is not None and model.set_activation_bits:
         machine.call(model.set_activation_bits, machine.scratch, bits)
     if [array.nbytes for array in inputs] != [tensor.size_bytes for tensor in model.inputs]:
@@ -202,6 +215,7 @@ def _read_model(machine: LinuxMachine, address: int, length: int | None) -> _Mod
         init=pointer("init"),
         run=run,
         set_activation_bits=pointer("set_activation_bits"),
+        reset=pointer("reset"),
     )
 
 

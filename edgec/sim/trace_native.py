@@ -1,32 +1,25 @@
-"""The tracer in C: `firmware/host/trace_*.c`, compiled on first use and kept by its digest."""
+"""The tracer in C: `firmware/host/trace_*.c`, called through ctypes (`sim.trace_library`)."""
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
-import platform
 from importlib import import_module
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import unicorn as _untyped_unicorn
 
-from edgec.base.cache_folder import cache_folder
 from edgec.base.errors import BuildError, SimulationError
-from edgec.base.resources import data_dir
+from edgec.sim.trace_library import trace_library
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_python import STATUS, PythonTracer, registers_of
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
 from edgec.timing.memory import ram_base
 from edgec.timing.types import CacheShape, FlashTiming
-from edgec.toolchain.cc import compile_shared, host_compiler
 
 _const: Any = _untyped_unicorn.unicorn_const
 _library: Any = import_module("unicorn.unicorn_py3.unicorn").uclib
 
-_SOURCES = ("trace_hook.c", "trace_flash.c")
-_HEADERS = ("trace_hook.h", "trace_flash.h")
 _MAX_SHARES = 1026  # EDGEC_TRACE_MAX_SHARES
 _NO_MEMORY = "no memory for the trace"
 
@@ -256,7 +249,7 @@ class NativeTracer:
 
 
 def native_timing(timing: FlashTiming) -> _FlashTiming:
-    """What the C tracer must know of a flash: `trace_flash_timing_t`."""
+    """Flash timing as the C tracer takes it: `trace_flash_timing_t`."""
 
     def shape(cache: CacheShape | None) -> _CacheShape:
         if cache is None:
@@ -284,17 +277,8 @@ def _address(function: Any) -> int:
 
 
 def _load() -> Any:
-    """The library, compiled if it is not there yet."""
-    try:
-        path = _library_path()
-        if not path.is_file():
-            folder = data_dir("firmware") / "host"
-            compile_shared([folder / name for name in _SOURCES], [folder], path, ("-O3",))
-        library = ctypes.CDLL(str(path))
-    except OSError as error:
-        raise BuildError(
-            f"the native tracer cannot be built or loaded: {error}", hint="set XDG_CACHE_HOME"
-        ) from error
+    """The library, with the types of its functions."""
+    library = trace_library()
     library.edgec_trace_new.restype = ctypes.c_void_p
     library.edgec_trace_free.argtypes = [ctypes.c_void_p]
     library.edgec_trace_free.restype = None
@@ -303,17 +287,3 @@ def _load() -> Any:
     library.edgec_trace_results.argtypes = [ctypes.c_void_p] * 4
     library.edgec_trace_results.restype = None
     return library
-
-
-def _library_path() -> Path:
-    """The library's path in the user's cache folder, named by a digest of its sources and flags."""
-    folder = data_dir("firmware") / "host"
-    digest = hashlib.sha256()
-    for name in (*_SOURCES, *_HEADERS):
-        digest.update((folder / name).read_bytes())
-    compiler = host_compiler()
-    digest.update(f"{compiler.path} {compiler.version} {platform.machine()}".encode())
-    cache = cache_folder()
-    if cache is None:
-        raise FileNotFoundError("there is no home folder to keep it in")
-    return cache / f"trace-{digest.hexdigest()[:32]}.so"

@@ -1,4 +1,4 @@
-"""What a tracer must know about a firmware before it runs: addresses, and the price of fetches."""
+"""Plan of a trace, made before the firmware runs: addresses, and the price of fetches."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Divide:
 
 
 class Code(Protocol):
-    """What holds the instructions of a program."""
+    """Memory that holds the instructions of a program."""
 
     def read(self, address: int, size_bytes: int) -> bytes:
         """Contents of memory when start-up is done.
@@ -54,7 +54,7 @@ class Code(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TracePlan:
-    """What to watch in a run, and how to price it.
+    """Addresses to watch in a run, and the prices of memory.
 
     Attributes:
         image: the firmware.
@@ -77,7 +77,7 @@ class TracePlan:
     is_aarch64: bool = False
 
     def shares(self, address: int, size_bytes: int) -> LineShares:
-        """What one execution of a block fetches.
+        """Fetches of one execution of a block.
 
         Raises:
             SimulationError: the block is not in the firmware file (code made at run time).

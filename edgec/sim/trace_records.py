@@ -1,15 +1,16 @@
-"""What a tracer counts, and how a trace's segments come from it."""
+"""Counts of a tracer, and the segments of a trace that are made of them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from edgec.base.errors import SimulationError
 from edgec.timing.types import Edge, Segment
 
+_K = TypeVar("_K")
 CHECK_BLOCKS = 1 << 20
 """Blocks between two looks at the clock; the native tracer's CHECK_BLOCKS too."""
 
@@ -24,7 +25,7 @@ class TraceRecords:
         data_stalls: (segment, block start) -> cycles.
         divides: (segment, instruction address, quotient bits) -> executions.
         written: lowest and one above the highest arena address written; equal: none.
-        segments: number of step hooks that were called.
+        segments: number of calls of the step hook.
         finished: the run function returned.
     """
 
@@ -36,30 +37,49 @@ class TraceRecords:
     segments: int = 0
     finished: bool = False
 
-    def segment(self, index: int) -> Segment:
-        """One segment of the trace; `segments` is the index of what runs after the last step."""
+    def steps(self, calls: Sequence[int]) -> tuple[Segment, ...]:
+        """One segment for each step of the program, of all its calls together.
+
+        Args:
+            calls: the number of the step of each call, in order.
+        """
+        found: dict[int, set[int]] = {}
+        for index, step in enumerate(calls):
+            found.setdefault(step, set()).add(index)
+        return tuple(self._segment(found[step]) for step in sorted(found))
+
+    @property
+    def outside(self) -> Segment:
+        """Segment of the code that runs after the last step."""
+        return self._segment({self.segments})
+
+    def _segment(self, indices: set[int]) -> Segment:
         divides: dict[int, dict[int, int]] = {}
         for (segment, address, bits), count in sorted(self.divides.items()):
-            if segment == index:
-                divides.setdefault(address, {})[bits] = count
+            if segment in indices:
+                _add(divides.setdefault(address, {}), bits, count)
+        edges: dict[Edge, int] = {}
+        for (segment, start, size, next_start), count in sorted(self.edges.items()):
+            if segment in indices:
+                _add(edges, Edge(start, size, next_start), count)
         return Segment(
-            edges={
-                Edge(start, size, next_start): count
-                for (segment, start, size, next_start), count in sorted(self.edges.items())
-                if segment == index
-            },
-            fetch_stalls=_of_segment(self.fetch_stalls, index),
-            data_stalls=_of_segment(self.data_stalls, index),
+            edges=edges,
+            fetch_stalls=_of_segments(self.fetch_stalls, indices),
+            data_stalls=_of_segments(self.data_stalls, indices),
             divides=divides,
         )
 
 
-def _of_segment(stalls: dict[tuple[int, int], int], index: int) -> dict[int, int]:
-    return {
-        start: cycles
-        for (segment, start), cycles in sorted(stalls.items())
-        if segment == index and cycles
-    }
+def _of_segments(stalls: dict[tuple[int, int], int], indices: set[int]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for (segment, start), cycles in sorted(stalls.items()):
+        if segment in indices and cycles:
+            _add(found, start, cycles)
+    return found
+
+
+def _add(counts: dict[_K, int], key: _K, amount: int) -> None:
+    counts[key] = counts.get(key, 0) + amount
 
 
 class Tracer(Protocol):

@@ -18,12 +18,15 @@ import unicorn as _untyped_unicorn
 
 from edgec.base.errors import InternalError, SimulationError
 from edgec.base.interrupts import interrupts_deferred
+from edgec.sim.address_space import check_address_space
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
-from edgec.sim.peripherals_emulated import MPS2, NRF51
-from edgec.sim.peripherals_imxrt import IMXRT1060
-from edgec.sim.peripherals_rp2 import RP2040, RP2350
-from edgec.sim.peripherals_stm32 import (
+from edgec.sim.peripherals_boards import (
+    IMXRT1060,
+    MPS2,
+    NRF51,
+    RP2040,
+    RP2350,
     STM32F1,
     STM32F4,
     STM32F7,
@@ -231,6 +234,7 @@ def _family(board: Board) -> tuple[Family, int]:
 
 
 def _make_cpu(board: Board) -> Any:
+    check_address_space(board.ram_bytes or 0)
     uc = _unicorn.Uc(_unicorn.UC_ARCH_ARM, _unicorn.UC_MODE_THUMB | _unicorn.UC_MODE_MCLASS)
     uc.ctl_set_cpu_model(_CPU_MODELS[board.core])
     return uc

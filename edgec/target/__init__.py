@@ -1,4 +1,4 @@
-"""What the code is made for: boards (`boards/*.toml`), their memories and their processor cores.
+"""Targets of a compile: boards (`boards/*.toml`), their memories and their processor cores.
 
 Imports `base` alone.
 """

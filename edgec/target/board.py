@@ -29,6 +29,8 @@ _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
 UploadTool = Literal["openocd", "st-flash", "pyocd", "picotool", "bossac", "teensy_loader_cli"]
 """Programs that write a board's flash."""
 
+_Define = Annotated[int, Field(ge=-(2**63), lt=2**64)]
+"""A number of C: 64 bits, signed or not."""
 _OptionalWord = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 
 
@@ -49,7 +51,7 @@ class Console:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Emulator:
-    """What can run the board's `firmware.elf` on a computer.
+    """Emulator that can run the board's `firmware.elf` on a computer.
 
     Attributes:
         kind: "qemu" (a machine of qemu-system-arm), "qemu-user" (a Linux program alone), "unicorn"
@@ -67,7 +69,7 @@ class Emulator:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Upload:
-    """How firmware gets onto the board.
+    """Upload of firmware to the board.
 
     Attributes:
         tools: programs that can do it, best first; empty: cannot be uploaded.
@@ -99,7 +101,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Energy:
-    """What the microcontroller draws while it computes, from its data sheet.
+    """Power of the microcontroller while it computes, from its data sheet.
 
     Attributes:
         run_ma: typical current in milliamperes at the board's clock, code running from flash,
@@ -126,7 +128,7 @@ class Linux:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Source:
-    """Where numbers of the file come from.
+    """Source of numbers of the file.
 
     Attributes:
         keys: the keys it vouches for, as in the file.
@@ -183,7 +185,7 @@ class Board:
     console: Console | None = None
     emulator: Emulator = Emulator()
     upload: Upload = Upload()
-    defines: dict[Annotated[str, Field(pattern=r"^PORT_[A-Z0-9_]{1,40}$")], int] = field(
+    defines: dict[Annotated[str, Field(pattern=r"^PORT_[A-Z0-9_]{1,40}$")], _Define] = field(
         default_factory=dict, hash=False
     )
     energy: Energy | None = None
@@ -296,7 +298,7 @@ def load_board(name_or_path: str | Path) -> Board:
         ConfigError: there is no such board, or its file is bad.
     """
     text = str(name_or_path)
-    if isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text or "\\" in text:
+    if is_board_file(name_or_path):
         return _read(Path(name_or_path))
     boards = list_boards()
     for board in boards:
@@ -305,6 +307,12 @@ def load_board(name_or_path: str | Path) -> Board:
     close = difflib.get_close_matches(text[:64], board_names(), n=3)
     hint = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
     raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
+
+
+def is_board_file(name_or_path: str | Path) -> bool:
+    """Whether the name of a board is that of a file."""
+    text = str(name_or_path)
+    return isinstance(name_or_path, Path) or text.endswith(".toml") or "/" in text or "\\" in text
 
 
 def board_names() -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def _comment(text: str) -> list[str]:
 
 
 def _descriptions(record: type) -> dict[str, str]:
-    """What the class says of its fields: the section "Attributes" of its docstring."""
+    """Descriptions of a class's fields: the section "Attributes" of its docstring."""
     text = inspect.cleandoc(record.__doc__ or "").partition("Attributes:\n")[2]
     found: dict[str, str] = {}
     names: tuple[str, ...] = ()

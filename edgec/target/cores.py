@@ -52,7 +52,7 @@ class InstructionSet(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class CoreFacts:
-    """What a core can do, whatever chip it is in.
+    """Abilities of a core, in any chip.
 
     Attributes:
         instruction_set: the architecture.
@@ -108,7 +108,7 @@ class Core(enum.Enum):
 
     @property
     def facts(self) -> CoreFacts:
-        """What the core can do."""
+        """Abilities of the core."""
         return CORES[self]
 
     @property
@@ -149,7 +149,7 @@ class Core(enum.Enum):
 
     @property
     def gcc_prefix(self) -> str:
-        """What the names of GCC and its tools for this core begin with, as Debian calls them."""
+        """Prefix of the names of GCC and its tools for this core, as Debian calls them."""
         if self is Core.HOST:
             return ""
         if self.is_aarch64:
@@ -270,5 +270,5 @@ CORES: Mapping[Core, CoreFacts] = MappingProxyType(
         ),
     }
 )
-"""What each core can do."""
+"""Abilities of each core."""
 _NEON_UNITS = {Core.CORTEX_A7: "neon-vfpv4", Core.CORTEX_A8: "neon"}

@@ -30,5 +30,5 @@ left out; Raspberry Pi's list of USB product numbers."""
 
 
 def usb_ids(board: Board) -> frozenset[UsbId]:
-    """What the USB side of a board's serial line may be; empty where that is not known."""
+    """USB identities that a board's serial line may have; empty where they are not known."""
     return _PROBES.get(board.upload.openocd_interface, frozenset())

@@ -55,7 +55,7 @@ class _Data:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a manifest says.
+    """Contents of a manifest.
 
     Attributes:
         file: its name, without folders.

@@ -1,4 +1,4 @@
-"""The memories of a microcontroller board: flash, RAM, and what lies where ([memory] of its file).
+"""Memories of a microcontroller board: flash, RAM regions and their use ([memory] of its file).
 
 Sizes are bytes, addresses are absolute.
 """
@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", str_max_length=400)
-"""How every table of a board file is read: unknown keys are errors."""
+"""Pydantic configuration of every table of a board file: unknown keys are errors."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ByteCount = Annotated[int, Field(gt=0, le=1 << 30)]
@@ -49,7 +49,7 @@ class Region:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Flash:
-    """The memory that holds code and weights, and what reading it costs.
+    """Flash, which holds code and weights, with the cost of reads.
 
     Attributes:
         origin: first address.
@@ -113,7 +113,7 @@ class Flash:
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class MemoryMap:
-    """Flash and RAM, and what lies where.
+    """Flash and RAM regions, and their use.
 
     Attributes:
         flash: code and weights.

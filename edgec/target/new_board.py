@@ -150,7 +150,7 @@ def _clock(like: Board, manifest: Manifest, notes: dict[str, str]) -> int:
 
 
 def _upload(upload: Upload, manifest: Manifest, notes: dict[str, str]) -> Upload:
-    """What writes the firmware: without pyOCD, whose name for the chip is not known."""
+    """Upload tools of the new board: without pyOCD, whose name for the chip is not known."""
     target = manifest.openocd_target or upload.openocd_target
     notes["upload.tools"] = (
         "pyocd can be added, with chip = the name that `pyocd list --targets` has."
@@ -160,7 +160,7 @@ def _upload(upload: Upload, manifest: Manifest, notes: dict[str, str]) -> Upload
 
 
 def _emulator(emulator: Emulator) -> Emulator:
-    """What runs the firmware: QEMU's machine is another board, our models are of the family."""
+    """Emulator of the new board: QEMU's machine is another board, our models are of the family."""
     if emulator.kind != "qemu":
         return emulator
     return Emulator(kind="unicorn", cpu=emulator.cpu)

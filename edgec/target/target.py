@@ -1,4 +1,4 @@
-"""What a kernel may ask about the processor that runs it: `Target`.
+"""Abilities of the processor that runs a kernel: `Target`.
 
 A kernel asks for abilities, never for a core by its name: an instruction set, an extension, a cache
 of a size.  So a new core serves itself from the kernels that its abilities allow, and a core made
@@ -25,7 +25,7 @@ _ARENA_SHARE = 2
 
 
 class Sharing(enum.Enum):
-    """What layers of several shapes share: nothing, loops around products, products as well."""
+    """Code that layers of several shapes share: none, loops around products, products as well."""
 
     NOTHING = "nothing"
     LOOPS = "loops"
@@ -54,7 +54,7 @@ class Target:
         has_long_multiply: a product of two 32-bit numbers with all 64 bits (SMULL).
         dual_issue: a load and a product can start in one cycle.
         fpu: the floating-point unit.
-        price_key: the name under which tables of measured prices have its core.
+        price_key: the name under which tables of measured prices have its core; "": in none.
         instruction_cache_bytes: size of the cache of instructions; 0: there is none, or the board
             file does not tell.
         data_cache_bytes: the same for data.
@@ -63,7 +63,6 @@ class Target:
         ram_bytes: RAM that the firmware uses; None: no limit is known.
         arena_limit_bytes: the largest arena; None: no limit is known.
         optimize: what is preferred where fast code and small code differ.
-        alone: every shape of a layer has a function of its own, whatever is preferred.
         flash: what reading code and weights takes; None: programs are loaded into RAM.
     """
 
@@ -83,7 +82,6 @@ class Target:
     ram_bytes: int | None
     arena_limit_bytes: int | None
     optimize: Optimize = Optimize.SPEED
-    alone: bool = False
     flash: Flash | None = None
 
     @classmethod
@@ -138,8 +136,8 @@ class Target:
 
     @property
     def sharing(self) -> Sharing:
-        """What layers of several shapes share."""
-        return Sharing.NOTHING if self.alone else _SHARING[self.optimize]
+        """Code that layers of several shapes share on this target."""
+        return _SHARING[self.optimize]
 
     @property
     def unrolls_little(self) -> bool:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.target.cores import Fpu
-from edgec.timing.core_issue import InOrderModel, Result
-from edgec.timing.core_model import divide_between, is_taken
+from edgec.timing.core_model import InOrderModel, Result, divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles
 from edgec.timing.decode import Branch, Instruction
 from edgec.timing.decode_kinds import FP_KINDS, LOADS, MULTIPLIES, STORES, Kind

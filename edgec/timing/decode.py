@@ -18,7 +18,7 @@ _NONE: frozenset[int] = frozenset()
 
 
 class Branch(Enum):
-    """How an instruction changes the program counter.
+    """Way in which an instruction changes the program counter.
 
     Attributes:
         NONE: it does not.
@@ -37,7 +37,7 @@ class Branch(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """What a load or store computes its address from.
+    """Registers and offset from which a load or store computes its address.
 
     Attributes:
         base: register number; `PC` for a literal.

@@ -167,7 +167,7 @@ def _compute(found: _Operands, raw: Any, form: Form) -> None:
 
 
 def _result_count(raw: Any, form: Form, registers: list[tuple[int, ...]]) -> int:
-    """How many of the first registers are written."""
+    """Number of registers, the first ones, that are written."""
     if raw.insn_name() == "vmov" and len(registers) > 2:
         to_two = len(registers) == 4 or registers[2][0] >= FP_BASE
         return 2 if to_two else 1
@@ -175,7 +175,7 @@ def _result_count(raw: Any, form: Form, registers: list[tuple[int, ...]]) -> int
 
 
 def _addend_positions(name: str, form: Form) -> slice:
-    """Which of the registers are added to a product or an extended value."""
+    """Registers that are added to a product or an extended value."""
     if name in _EXTEND_ADDS:
         return slice(1, 2)
     positions = {

@@ -1,4 +1,4 @@
-"""Which instructions there are: the kind of each, and what its operands mean.
+"""Kinds of instructions, and the roles of their operands.
 
 Names are capstone's instruction names without condition, `s` and width.  The tables list what
 Cortex-M0 to M33 can execute; a name that is missing is an error where it is met, so nothing is
@@ -11,7 +11,7 @@ from enum import Enum, auto
 
 
 class Kind(Enum):
-    """What an instruction does, as far as cycle models tell instructions apart."""
+    """Effect of an instruction, as far as cycle models tell instructions apart."""
 
     ALU = auto()
     SHIFT = auto()
@@ -63,7 +63,7 @@ class Kind(Enum):
 
 
 class Form(Enum):
-    """What the operands of an instruction mean.
+    """Roles of an instruction's operands.
 
     Attributes:
         RESULT: the first is written (and read where it is also a source), the others are read.

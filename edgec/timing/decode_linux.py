@@ -1,4 +1,4 @@
-"""What kinds of instructions a block of Cortex-A code holds: A64, A32 and T32, by capstone.
+"""Kinds of instructions in a block of Cortex-A code: A64, A32 and T32, by capstone.
 
 There is no cycle model of these cores here, so an instruction is only counted.
 """

@@ -1,4 +1,4 @@
-"""Flash with wait states, prefetch buffer and caches: what fetches and data reads wait for.
+"""Flash with wait states, prefetch buffer and caches: the waits of fetches and data reads.
 
 The model, in core clock cycles.  The flash reads one aligned *line* (`line_bytes`) in
 `wait_states + 1` cycles, of which the last is the cycle that a read without wait states takes too.
@@ -129,7 +129,7 @@ def count_instructions(_address: int, code: bytes) -> int:
 
 
 def line_shares(timing: FlashTiming, address: int, code: bytes, pace: BlockPace) -> LineShares:
-    """What one execution of a block fetches."""
+    """Flash lines that one execution of a block fetches, with the cycles spent on each."""
     cycles = pace(address, code)
     start = address - timing.origin
     if not 0 <= start < timing.size_bytes:

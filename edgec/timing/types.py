@@ -1,4 +1,4 @@
-"""What an instruction trace says and what a cycle model takes: the contract of the profile's parts.
+"""Instruction traces and inputs of cycle models: the contract of the profile's parts.
 
 `edgec.sim.trace` fills a `Trace`, the core models price its blocks, `edgec.profile` adds up.
 Addresses are absolute, without the Thumb bit; times are core clock cycles.
@@ -12,7 +12,7 @@ from enum import Enum
 
 
 class MemoryMode(Enum):
-    """Where a profile supposes code and constants to be.
+    """Assumed place of code and constants in a profile.
 
     Attributes:
         FLASH: in flash, as the board runs it: wait states, prefetch, caches.
@@ -84,7 +84,7 @@ class CacheShape:
 
 @dataclass(frozen=True, slots=True)
 class FlashTiming:
-    """What reads of code and constants cost; see `edgec.timing.memory` for the model.
+    """Cost of reads of code and constants; see `edgec.timing.memory` for the model.
 
     Attributes:
         origin: first address.
@@ -149,9 +149,10 @@ class Trace:
     """One inference, block by block.
 
     Attributes:
-        segments: one per step of the program, in order: all that runs between the step hooks
-            before and after it.  The compiler puts kernels into the run function, so the calls
-            between kernels cannot be told from them and belong to the step they lead to.
+        segments: one per step of the program, in order, of all turns of loops together: all that
+            runs between the step hooks before and after it.  The compiler puts kernels into the run
+            function, so the calls between kernels cannot be told from them and belong to the step
+            they lead to.
         outside: what runs after the last step; belongs to the run's total and to no layer.
         stack_bytes: most stack used since start, as the firmware measured it.
         arena: bytes of the arena that were written.

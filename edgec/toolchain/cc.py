@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -31,9 +33,11 @@ WARNING_FLAGS = (
     "-Wstrict-prototypes",
     "-Wmissing-prototypes",
 )
-"""What all C of edgec compiles cleanly with; tests use it, builds for users do not (-Werror)."""
+"""Warnings that all C of edgec passes; tests use them, builds for users do not (-Werror)."""
 
 _COMPILE_TIMEOUT_S = 300.0
+_FILE_LIMIT = ("File size limit exceeded", "File too large")
+"""Messages of tools whose program the system ended, or refused a write, for this limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +134,26 @@ def _compile(
     environment = process.clean_environment({"TMPDIR": str(scratch)})
     done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S, environment=environment, family=family)
     if done.returncode != 0:
-        raise BuildError(
-            f"the C compiler failed:\n{compiler_errors(done.stderr)}", where=Path(argv[0]).name
-        )
+        raise build_failed("the C compiler failed", done, Path(argv[0]).name)
+
+
+def build_failed(what: str, done: process.Completed, where: str) -> BuildError:
+    """The error of a program that builds: the lines that say why, or how it ended.
+
+    Args:
+        what: what failed.
+        done: the program's end.
+        where: the program, or the folder that is built.
+    """
+    output = f"{done.stdout}\n{done.stderr}"
+    lines = compiler_errors(output) or f"  {done.ending}, and printed nothing"
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit == resource.RLIM_INFINITY:
+        return BuildError(f"{what}:\n{lines}", where=where)
+    if done.ended_by(signal.SIGXFSZ) or any(mark in output for mark in _FILE_LIMIT):
+        what = f"{what}: the limit on the size of files is reached"
+    hint = f"files may have {limit:,} bytes here; raise the limit, ulimit -f unlimited"
+    return BuildError(f"{what}:\n{lines}", where=where, hint=hint)
 
 
 def compiler_errors(output: str, limit: int = 20) -> str:

@@ -1,10 +1,11 @@
-"""What is installed of the programs and packages edgec works with, and how to get the rest."""
+"""Check of the programs and packages that edgec works with, and commands that install the rest."""
 
 from __future__ import annotations
 
 import platform
+import re
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from edgec.toolchain import process
@@ -14,8 +15,8 @@ from edgec.toolchain.platformio import (
     ARM_COMPILER,
     ARM_INSTALL,
     COMPILER_INSTALL,
-    PLATFORMIO_VERSION,
-    SCONS_VERSION,
+    LEAST_PLATFORMIO,
+    LEAST_SCONS,
     Mode,
     package_version,
 )
@@ -33,6 +34,10 @@ _PACKAGES = (
     "pyelftools",
     "pyserial",
 )
+
+
+_MULTILIB = Path("/var/lib/dpkg/info/gcc-multilib.list")
+"""Is there while a package is installed that conflicts with the compilers for boards with Linux."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +73,13 @@ def diagnose() -> tuple[Check, ...]:
     return (
         _python(),
         *(_package(name) for name in _PACKAGES),
-        _package("platformio", PLATFORMIO_VERSION, purpose="builds firmware"),
-        _package("scons", SCONS_VERSION, purpose="builds firmware without PlatformIO's registry"),
+        _package("platformio", LEAST_PLATFORMIO, purpose="builds firmware"),
+        _package("scons", LEAST_SCONS, purpose="builds firmware without PlatformIO's registry"),
         _program(ARM_COMPILER, "builds firmware", ARM_INSTALL, required=True),
         _newlib(),
         _program("gcc", "runs models on this computer", "apt-get install gcc", required=True),
         *(
-            _program(compiler, "builds programs for boards with Linux", COMPILER_INSTALL[compiler])
+            _linux_compiler(compiler)
             for compiler in ("aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc")
         ),
         _program("clang", "second compiler of the tests", "apt-get install clang"),
@@ -111,18 +116,23 @@ def _python() -> Check:
 
 def _package(
     name: str,
-    wanted: str = "",
+    least: str = "",
     *,
     purpose: str = "part of edgec",
     install: str = "",
     required: bool = True,
 ) -> Check:
     version = package_version(name)
-    if version is not None and wanted in ("", version):
+    if version is not None and _numbers(version) >= _numbers(least):
         return Check(name, True, required, version, purpose)
-    found = "not installed" if version is None else f"{version}, but {wanted} is needed"
-    command = install or f"pip install {name}{f'=={wanted}' if wanted else ''}"
+    found = "not installed" if version is None else f"{version}, but {least} or newer is needed"
+    command = install or (f"pip install '{name}>={least}'" if least else f"pip install {name}")
     return Check(name, False, required, found, purpose, command)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to be compared; none of an empty one."""
+    return tuple(int(digits) for digits in re.findall(r"\d+", version)[:3])
 
 
 def _program(name: str, purpose: str, install: str, *, required: bool = False) -> Check:
@@ -132,6 +142,13 @@ def _program(name: str, purpose: str, install: str, *, required: bool = False) -
         return Check(name, True, required, f"{version} at {path}", purpose)
     found = f"{path} does not run" if path else "not on PATH"
     return Check(name, False, required, found, purpose, install)
+
+
+def _linux_compiler(name: str) -> Check:
+    check = _program(name, "builds programs for boards with Linux", COMPILER_INSTALL[name])
+    if check.ok or not _MULTILIB.exists():
+        return check
+    return replace(check, found=f"{check.found}: Debian's gcc-multilib removes it")
 
 
 def _newlib() -> Check:

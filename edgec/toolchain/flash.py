@@ -65,7 +65,7 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
         arguments,
         mode=Mode.INSTALLED,
         timeout_s=_TIMEOUT_S,
-        failed=lambda output, _: explained(output, tool, board.upload.chip),
+        failed=lambda done: explained(f"{done.stdout}\n{done.stderr}", tool, board.upload.chip),
     )
     return f"written to {board.title} with {tool}"
 

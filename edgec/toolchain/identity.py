@@ -1,4 +1,4 @@
-"""Which programs and Python packages are installed: what a build depends on beside its inputs."""
+"""Installed programs and Python packages: the inputs of a build besides its files and options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from edgec.base.errors import BuildError
 from edgec.target.board import Board
 from edgec.toolchain import process
 
-_EMULATORS = ("qemu-system-arm", "qemu-arm", "qemu-aarch64")
+_EMULATORS = ("qemu-system-arm", "qemu-arm", "qemu-aarch64", "bwrap")
 _PROGRAMS_OF_GCC = ("cc1", "as", "ld")
 _FILES_OF_GCC = ("libc.a", "libgcc.a")
 _TIMEOUT_S = 20.0

@@ -24,13 +24,12 @@ from typing import ClassVar
 from edgec.base.errors import BuildError
 from edgec.target.board import Board
 from edgec.toolchain import process
-from edgec.toolchain.cc import compiler_errors
+from edgec.toolchain.cc import build_failed
 from edgec.toolchain.uf2 import uf2_image
 
-PLATFORMIO_VERSION = "6.2.0"
-SCONS_VERSION = "4.11.1"
-_TOOL_SCONS_VERSION = "4.41101.0"
-"""What PlatformIO 6.2.0 asks for ("~4.41101.0"): its number for SCons 4.11.1."""
+LEAST_PLATFORMIO = "6.1.18"
+LEAST_SCONS = "4.8.0"
+"""Oldest versions that build firmware; `tests/e2e/test_versions.py` builds with them."""
 
 ARM_COMPILER = "arm-none-eabi-gcc"
 ARM_INSTALL = "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
@@ -42,7 +41,7 @@ COMPILER_INSTALL: Mapping[str, str] = MappingProxyType(
     {ARM_COMPILER: ARM_INSTALL, **_LINUX_INSTALL, "gcc": "apt-get install gcc"}
 )
 """Compiler to the command that installs it and its C library."""
-_SCONS_SCRIPT = f'''"""Runs the SCons of the Python that runs PlatformIO."""
+_SCONS_SCRIPT = '''"""Runs the SCons of the Python that runs PlatformIO."""
 
 import sys
 
@@ -50,17 +49,17 @@ try:
     import SCons.Script
 except ImportError:
     sys.exit(
-        "SCons is missing beside PlatformIO: pip install scons=={SCONS_VERSION}, or delete "
+        "SCons is missing beside PlatformIO: pip install scons, or delete "
         "the folder .pio, and PlatformIO fetches its own"
     )
 SCons.Script.main()
 '''
 """No path is in it: a build folder goes to other computers."""
-PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
+PLATFORMIO_INSTALL = f"pip install 'platformio>={LEAST_PLATFORMIO}' 'scons>={LEAST_SCONS}'"
 
 
 class Mode(enum.Enum):
-    """Where PlatformIO takes SCons and the Arm compiler from."""
+    """Source of SCons and of the Arm compiler for PlatformIO."""
 
     INSTALLED = "installed"
     REGISTRY = "registry"
@@ -107,7 +106,7 @@ def build(
     Raises:
         BuildError: something is not installed, the compiler or linker fails, or it takes too long.
     """
-    _check_installed(board, mode)
+    check_installed(board, mode)
     arguments = ["run", "--silent", "--jobs", str(jobs or os.cpu_count() or 1)]
     done = run_platformio(project_dir, arguments, mode=mode, timeout_s=timeout_s)
     said = f"{done.stdout}\n{done.stderr}"
@@ -130,7 +129,7 @@ def run_platformio(
     *,
     mode: Mode,
     timeout_s: float,
-    failed: Callable[[str, Path], BuildError] | None = None,
+    failed: Callable[[process.Completed], BuildError] | None = None,
 ) -> process.Completed:
     """Run `pio ARGUMENTS` in a project.
 
@@ -139,7 +138,7 @@ def run_platformio(
         arguments: the words after `pio`.
         mode: where PlatformIO takes SCons and the Arm compiler from.
         timeout_s: it is stopped after this time.
-        failed: makes the error of what it printed and the project; default: a build failed.
+        failed: makes the error of its end; default: a build failed.
 
     Raises:
         BuildError: it fails; the text holds the lines that say why.
@@ -167,14 +166,10 @@ def run_platformio(
         timeout_s=timeout_s,
     )
     if done.returncode != 0:
-        raise (failed or _build_failed)(f"{done.stdout}\n{done.stderr}", project_dir)
+        if failed is not None:
+            raise failed(done)
+        raise build_failed("the firmware cannot be built", done, str(project_dir))
     return done
-
-
-def _build_failed(output: str, project_dir: Path) -> BuildError:
-    """What a compiler or the linker says."""
-    lines = compiler_errors(output)
-    return BuildError(f"the firmware cannot be built:\n{lines}", where=str(project_dir))
 
 
 def provide_scons(core_dir: Path) -> None:
@@ -183,9 +178,12 @@ def provide_scons(core_dir: Path) -> None:
     Raises:
         BuildError: SCons is not installed.
     """
-    if importlib.util.find_spec("SCons") is None:
-        raise BuildError("SCons is not installed", hint=PLATFORMIO_INSTALL)
-    name = {"name": "tool-scons", "version": _TOOL_SCONS_VERSION}
+    from platformio.dependencies import get_core_dependencies  # noqa: PLC0415 (slow to import)
+
+    _check_scons()
+    # PlatformIO takes no other version of the package, whatever SCons it starts.
+    wanted = str(get_core_dependencies()["tool-scons"]).lstrip("~^=")
+    name = {"name": "tool-scons", "version": wanted}
     origin = {"owner": "platformio", "name": "tool-scons"}
     files = {
         "package.json": json.dumps({**name, "description": "SCons of PyPI", "keywords": ["scons"]}),
@@ -219,13 +217,25 @@ def package_version(name: str) -> str | None:
         return None
 
 
-def _check_installed(board: Board, mode: Mode) -> None:
+def check_installed(board: Board, mode: Mode) -> None:
+    """Refuse a build whose tools are not there.
+
+    Raises:
+        BuildError: PlatformIO, SCons or the compiler of the board is not installed.
+    """
     if package_version("platformio") is None:
         raise BuildError("PlatformIO is not installed", hint=PLATFORMIO_INSTALL)
+    if mode is Mode.INSTALLED:
+        _check_scons()
     compiler = f"{board.core.gcc_prefix}gcc"
     in_registry = mode is Mode.REGISTRY and compiler == ARM_COMPILER
     if not in_registry and process.which(compiler) is None:
         raise BuildError(f"the compiler {compiler} is not on PATH", hint=COMPILER_INSTALL[compiler])
+
+
+def _check_scons() -> None:
+    if importlib.util.find_spec("SCons") is None:
+        raise BuildError("SCons is not installed", hint=PLATFORMIO_INSTALL)
 
 
 def _existing(path: Path) -> Path:

@@ -19,7 +19,10 @@ from pathlib import Path
 from edgec.base.errors import BuildError
 from edgec.base.interrupts import interrupts_deferred
 
-_KEPT_VARIABLES = ("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR")
+_KEPT_VARIABLES = (
+    *("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),  # a Python with its own libraries starts SCons
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +33,20 @@ class Completed:
     stdout: str
     stderr: str
 
+    @property
+    def ending(self) -> str:
+        """The end of the process, in words."""
+        if self.returncode >= 0:
+            return f"it ended with exit status {self.returncode}"
+        return f"it was ended by {signal.Signals(-self.returncode).name}"
+
+    def ended_by(self, number: int) -> bool:
+        """Whether a signal ended it, or a program that it ran, as shells and SCons count."""
+        return self.returncode in (-number, 128 + number)
+
 
 def which(program: str) -> Path | None:
-    """Where `program` is on PATH, or None."""
+    """Path of `program` on PATH, or None."""
     found = shutil.which(program)
     return Path(found) if found else None
 

@@ -1,4 +1,4 @@
-"""What a firmware takes of flash and RAM, read from its ELF file."""
+"""Flash and RAM of a firmware, read from its ELF file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What upload programs print when they fail, as one message that says what to do.
+"""Failures of upload programs, as one message that says what to do.
 
 OpenOCD, st-flash, pyOCD, picotool, bossac and teensy_loader_cli name the same troubles in their own
 words; `explained` finds the first that their output names.  Most of the words are those that users

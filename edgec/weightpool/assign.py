@@ -1,4 +1,4 @@
-"""Which vector of the pool stands where, by the error of the layer's output.
+"""Assignment of pool vectors to the positions of a layer, by the error of the layer's output.
 
 Positions are decided one after the other, each error made up for by the positions still open
 (`fitting.feedback`).  `descend` then decides each position anew with all others fixed, until little
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_product import quick_product
+from edgec.base.portable_algebra import quick_product
 from edgec.fitting.feedback import Plan, feedback_plan, with_feedback
 from edgec.fitting.objective import Objective
 from edgec.weightpool.additive import closest

@@ -16,7 +16,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.labels import keeps_channels
 
 Axis = tuple[str, int]
 """A constant and one of its axes."""
@@ -76,7 +78,7 @@ def with_orders(graph: Graph, orders: Iterable[tuple[FreeChannels, Array]]) -> G
 
 
 class _Followed:
-    """Which values share their channels; grows node by node."""
+    """Sets of values that share their channels; grows node by node."""
 
     def __init__(self) -> None:
         """Nothing is known yet."""
@@ -177,23 +179,15 @@ def _last(graph: Graph, name: str) -> int:
 
 def _axes_alike(graph: Graph, node: Node) -> list[Axis] | None:
     """The constants with an entry for each channel; None: channels are not all treated alike."""
-    attrs, last = node.attrs, len(graph.shape(node.output)) - 1
+    attrs = node.attrs
     match attrs:
-        case ops.Elementwise() | ops.MaxPool() | ops.AveragePool() | ops.Resize():
-            return []
-        case ops.Reshape() | ops.Pad():  # the last axis has the same size before and after
-            return []
-        case ops.Reduce():
-            return [] if len(graph.shape(node.input)) - 1 not in attrs.axes else None
-        case ops.Transpose():
-            return [] if attrs.perm[-1] == last else None
-        case ops.Slice():
-            return [] if (attrs.starts[-1], attrs.steps[-1]) == (0, 1) else None
+        case ops.OneInput():
+            return [] if keeps_channels(graph, node) else None
         case ops.Conv():
             inputs = ops.layer_inputs(node)
             depthwise = attrs.group == graph.shape(node.output)[-1]
             return [(name, 0) for name in (inputs.w, inputs.b) if name] if depthwise else None
-        case ops.Concat() if attrs.axis == last:
+        case ops.Concat() if not keeps_channels(graph, node):
             return None
         case ops.Arithmetic() | ops.Norm() | ops.PRelu() | ops.Concat():
             constants = [name for name in node.inputs if name in graph.constants]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_product import quick_product
+from edgec.base.portable_algebra import quick_product
 from edgec.fitting.objective import Objective
 from edgec.weightpool.codebook import mirrored
 from edgec.weightpool.vectors import PoolLayer

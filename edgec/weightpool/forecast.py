@@ -1,4 +1,4 @@
-"""What a network would store with some pools, before there are any."""
+"""Bytes that a network would store with some pools, before there are any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which layers are pooled, and why the others are not."""
+"""Choice of the layers to pool, with the reasons against the others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from edgec.base.errors import WeightPoolError
+from edgec.base.names import printable
 from edgec.base.options import WeightPoolOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
@@ -30,7 +31,7 @@ class LeftAlone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice:
-    """What becomes of a network's layers.
+    """Layers to pool, and those that are left alone.
 
     Attributes:
         pooled: in graph order.
@@ -64,7 +65,7 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
         else:
             pooled.append(pool_layer(graph, node, options.group))
     if not pooled:
-        reasons = "; ".join(f"{each.node}: {each.reason}" for each in left_alone[:5])
+        reasons = "; ".join(f"{printable(each.node)}: {each.reason}" for each in left_alone[:5])
         raise WeightPoolError(
             f"no layer to pool ({reasons or 'the model has no weights'})",
             where=graph.name,
@@ -74,7 +75,7 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
 
 
 def _impossible(graph: Graph, node: Node) -> str:
-    """Why a layer cannot be pooled; empty when it can."""
+    """Reason why a layer cannot be pooled; empty when it can."""
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
         return f"{node.attrs.title} is not supported"
     weight = ops.layer_inputs(node).w
@@ -87,7 +88,7 @@ def _impossible(graph: Graph, node: Node) -> str:
 
 
 def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolOptions) -> str:
-    """Why a layer should not be pooled; empty when it should."""
+    """Reason why a layer should not be pooled; empty when it should."""
     if options.layers:
         return "" if matches(node, options.layers) else "not among --layers"
     *outer, channels = graph.shape(ops.layer_inputs(node).w)
@@ -110,7 +111,7 @@ def matches(node: Node, patterns: tuple[str, ...]) -> bool:
 
 
 def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
-    """What a pool of a pool computes is far from the network that was trained."""
+    """Refuse a model with pools: a pool of a pool is far from the network that was trained."""
     for node in layers:
         weight = graph.constants.get(ops.layer_inputs(node).w)
         if weight is not None and weight.pooled is not None:

@@ -1,4 +1,4 @@
-"""A network that is being compressed, and what it computes on calibration data."""
+"""A network that is being compressed, and its values on calibration data."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
 from edgec.fitting.objective import Moments, Objective, plain_objective
-from edgec.floatrun.activations import activations
-from edgec.floatrun.walk import Walk
+from edgec.floatrun.activations import Walk, activations
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder
+from edgec.ir.graph import Constant, Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.weightpool.assign import Assignment
@@ -112,7 +112,7 @@ class Course:
 
 
 def _other_summand(graph: Graph, name: str) -> str:
-    """What a value is added to, when a sum of two values is all that becomes of it; else ""."""
+    """Other summand of a value whose only reader is a sum of two values; else ""."""
     node = graph.sole_consumer(name)
     if node is None or not isinstance(node.attrs, ops.Add):
         return ""

@@ -1,4 +1,4 @@
-"""What each pooled layer alone adds to what a network computes, with one term or several."""
+"""Noise that each pooled layer alone adds to a network's outputs, with one term or several."""
 
 from __future__ import annotations
 

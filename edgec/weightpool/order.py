@@ -75,7 +75,7 @@ def with_best_order(
 
 
 class _Weights:
-    """Some rows of a layer's weights: a row is what a filter has at one tap for all channels.
+    """Rows of a layer's weights: the weights of one filter at one tap, for all channels.
 
     Attributes:
         rows: float64 [R, C], relative to the root mean square of the filter.

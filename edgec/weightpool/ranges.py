@@ -1,4 +1,4 @@
-"""Ranges of what pooled layers read, for few bits of activations.
+"""Input ranges of pooled layers, for few bits of activations.
 
 An activation's largest values are rare.  Rounded to 4 bits a range that holds them all leaves few
 levels for the others, so the ReLUs before pooled layers become ``Clip(0, high)`` with the `high`
@@ -14,11 +14,12 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.floatrun.activations import activations
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.weightpool.network import Network
 
 _MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
-"""What passes the range of its input on."""
+"""Operators whose output has the range of their input."""
 _CODES = 255
 _CANDIDATES = 40
 _VALUES = 1 << 14

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_product import quick_product
+from edgec.base.portable_algebra import quick_product
 from edgec.fitting.objective import Objective
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.codebook import mirrored
@@ -57,7 +57,7 @@ def refined_pool(
 
 
 def _gathered(rows: Array, found: Assignment, size: int, group: int) -> Array:
-    """Sum what concerns each entry: the transpose of `Assignment.rows`."""
+    """Sum over all uses of each entry: the transpose of `Assignment.rows`."""
     scaled = (found.scale[:, None] * rows).reshape(-1, group)
     scaled = np.repeat(scaled, found.indices.shape[2], axis=0)
     index = found.indices.reshape(-1)

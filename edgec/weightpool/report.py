@@ -1,4 +1,4 @@
-"""What compression did, layer by layer and in bytes."""
+"""Errors and bytes of a compressed network, layer by layer."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LayerCompression:
 
 @dataclass(frozen=True, slots=True)
 class StoredSizes:
-    """What a network stores, in bytes, as int8 and with a pool.
+    """Bytes that a network stores, as int8 and with a pool.
 
     Both ways a bias and a multiplier, which holds the scales, are counted for an output channel.
     They have 32 bits each, in pooled layers 16 bits each (`kernels.weightpool.short_numbers`).  In
@@ -84,7 +84,7 @@ class StoredSizes:
 
     @property
     def pooled_weights(self) -> int:
-        """What stands for the weights: indices, pool and unpooled weights."""
+        """Bytes in place of the weights: indices, pool and unpooled weights."""
         return self.indices + self.pool + self.unpooled_weights
 
     @property

@@ -1,4 +1,4 @@
-"""One pass over a network: every layer decided on what the compressed layers before it compute."""
+"""One pass over a network: each layer is decided on outputs of compressed ones before it."""
 
 from __future__ import annotations
 

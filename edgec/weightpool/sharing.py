@@ -1,4 +1,4 @@
-"""Which layers share a pool, and how many vectors it has."""
+"""Sets of layers that share a pool, and the number of vectors of each pool."""
 
 from __future__ import annotations
 

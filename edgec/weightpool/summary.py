@@ -24,7 +24,7 @@ SAMPLES = 32
 
 
 def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> CompressionReport:
-    """What became of a network.
+    """Report of a compressed network.
 
     Args:
         network: before.

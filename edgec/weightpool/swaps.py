@@ -1,4 +1,4 @@
-"""What it is worth to swap two channels: distances of vectors to a pool, kept up to date.
+"""Gain from swapping two channels: distances of vectors to a pool, kept up to date.
 
 Distances are whole numbers, so that nothing is rounded however many swaps follow each other, and
 every computer takes the same ones.

@@ -1,4 +1,4 @@
-"""How many vectors of the pool are added up to one vector of a layer.
+"""Number of pool vectors that are added up to one vector of a layer.
 
 The noise that a layer adds to what a network computes depends on the relative error of its weights,
 hardly on how many these are.  So bits are worth most where they reach few weights.  Terms are given
@@ -86,7 +86,7 @@ def most_spent(graph: Graph, choice: Choice, options: WeightPoolOptions) -> int:
 def _offers(
     graph: Graph, choice: Choice, options: WeightPoolOptions
 ) -> tuple[dict[int, list[int]], int]:
-    """What terms cost of each layer that no rule names, by its place, and the bytes left for all.
+    """Bytes that terms cost in each layer without a rule, and the bytes left for all.
 
     Raises:
         WeightPoolError: one term for each layer is too much already.

@@ -96,7 +96,7 @@ def pool_layer(graph: Graph, node: Node, group: int) -> PoolLayer:
 
 
 def input_rows(layer: PoolLayer, x: Array) -> Array:
-    """What each output element of a layer reads: float32 [N * positions, K].
+    """Rows that a layer's output elements are computed from (im2col): float32 [N * positions, K].
 
     Args:
         layer: a Conv or Gemm.
@@ -124,7 +124,7 @@ def input_rows(layer: PoolLayer, x: Array) -> Array:
 def sampled_rows(
     layer: PoolLayer, x: Array, samples: int, rng: np.random.Generator
 ) -> tuple[Array, Array | slice]:
-    """What output elements of a layer read, and which elements these are.
+    """Some of the rows that output elements are computed from, and the numbers of these elements.
 
     Args:
         layer: the layer.

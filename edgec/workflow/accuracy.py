@@ -13,7 +13,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, Progress
+from edgec.base.options import IntegerOptions, Progress
 from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.interp import run_graph_batch
@@ -81,7 +81,7 @@ def measured(
     model: RealModel,
     pooled: RealModel,
     data: LabelledData,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress,
 ) -> Accuracy:
     """Accuracy of a model as it came, as int8, and pooled.

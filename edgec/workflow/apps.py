@@ -20,12 +20,13 @@ from edgec.base.options import App
 from edgec.base.samples import Normalize
 from edgec.codegen.firmware_app import CONSOLE, FirmwareApp
 from edgec.interp import run_graph
+from edgec.ir.graph import Graph
 from edgec.lower import Program
 from edgec.report.model import REPORT_JSON, CheckReport, Report, TensorReport
 from edgec.sim.emulator import emulated_stream
 from edgec.sim.runner import RunnerClient
 from edgec.target.board import Board
-from edgec.workflow.checks import check_emulator
+from edgec.workflow.checks import check_emulator, with_confinement
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.mlperf import (
     DECIMALS,
@@ -42,7 +43,7 @@ _SEED = 20261123
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ports:
-    """What a model takes and gives.
+    """Inputs and outputs of a model.
 
     Attributes:
         inputs, outputs: its tensors, in its order.
@@ -63,7 +64,7 @@ class _Program:
 
 
 def command_end(folder: Path) -> str:
-    """What ends a command that is typed at a terminal, beside the key for a new line."""
+    """Character that ends a command typed at a terminal, besides the key for a new line."""
     is_build = (folder / REPORT_JSON).is_file()
     return "" if not is_build or Report.read(folder).app is App.CONSOLE else "%"
 
@@ -81,6 +82,20 @@ def firmware_app(app: App, ports: Ports, main: MainProgram | None = None) -> Fir
     """
     found = _PROGRAMS[app].firmware(ports)
     return dataclasses.replace(found, main=main)
+
+
+def check_keeps(app: App, graph: Graph) -> None:
+    """Refuse a main program that knows no streams for a model with a state.
+
+    Raises:
+        ConfigError: it is one.
+    """
+    if app is not App.CONSOLE and graph.has_state:
+        raise ConfigError(
+            "the model keeps a state from run to run, which this main program does not know",
+            where=f"--app {app.value}",
+            hint="compile it without --app",
+        )
 
 
 def with_baud(board: Board, app: FirmwareApp) -> Board:
@@ -147,7 +162,8 @@ def _check_runner(
                     )
     except ConfigError as error:  # the emulator is not installed
         return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
-    return CheckReport("emulator", len(numbers), 0, decimals=DECIMALS)
+    equal = CheckReport("emulator", len(numbers), 0, decimals=DECIMALS)
+    return with_confinement(equal, board)
 
 
 def _noise(benchmark: Benchmark, tensor: TensorReport) -> Array:

@@ -32,7 +32,7 @@ _MOST_BESIDE_OTHERS = 100.0
 _MOST_EQUAL = 0.5
 """Share of samples that say what an earlier one has said."""
 _BEYOND_PIXELS = 0.05
-"""How far data may lie beyond what pixels can become, as a part of that range."""
+"""Largest distance of data beyond the range of normalized pixels, as a part of that range."""
 
 
 def calibration_warnings(
@@ -40,7 +40,7 @@ def calibration_warnings(
     samples: Mapping[str, Array] | None,
     normalize: Mapping[str, Normalize] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """What is odd about calibration data, a sentence each.
+    """Warnings about calibration data, a sentence each.
 
     Args:
         graph: REAL stage, cleaned.
@@ -83,7 +83,7 @@ def _samples(count: int) -> str:
 
 
 def _odd_input(name: str, array: Array) -> Iterator[str]:
-    """What can be seen on the data of one input [N, ...] alone."""
+    """Warnings from the data of one input [N, ...] alone."""
     where = f"calibration data of {shown(name)!r}"
     low, high = float(array.min()), float(array.max())
     largest = np.abs(array.reshape(len(array), -1).astype(np.float64)).max(axis=1)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import BuildError, ConfigError
+from edgec.base.errors import ConfigError
 from edgec.base.work_folder import temporary_folder
-from edgec.interp import run_graph
+from edgec.interp import run_graph, run_stream
 from edgec.ir import Graph
 from edgec.ir.specialize import specialized
 from edgec.ir.weight_pool_graph import limited_bits
 from edgec.lower import Program
 from edgec.report.model import CheckReport
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
-from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.emulator import EmulatedFirmware, native_program
 from edgec.sim.host import HostModel, runs_natively
 from edgec.target.board import Board
+from edgec.toolchain.cc import find_host_compilers
+from edgec.toolchain.confined import confinement
 from edgec.workflow.integer import IntegerModel
 
 _HOST_SAMPLES = 3
@@ -32,25 +35,26 @@ _SEED = 20240521
 def check_host(
     library_dir: Path, model: IntegerModel, program: Program, board: Board
 ) -> CheckReport:
-    """Run the library natively on a few inputs and compare every step's output.
+    """Run the library natively on a few inputs and compare the output of every call of a step.
 
-    Where the width of activations can be set, one input is run at every width; in a model of
-    variable length, the front of one also at shorter lengths.
+    The inputs of a model with a state are one stream.  Where the width of activations can be set,
+    one input is run at every width; in a model of variable length, the front of one also at shorter
+    lengths.
 
     Raises:
-        SimulationError: a tensor differs.
+        BuildError: the C compiler refuses the library, so that nothing could be checked.
+        SimulationError: a tensor differs, or the compiled library cannot be loaded.
     """
     if not runs_natively(board):
         return CheckReport("host", 0, 0, skipped="its kernels need a processor with NEON")
+    if not find_host_compilers():
+        return CheckReport("host", 0, 0, skipped="no C compiler for this computer is on PATH")
     samples = check_inputs(model, _HOST_SAMPLES)
     with temporary_folder() as build_dir:
-        try:
-            host = HostModel(library_dir, build_dir, flags=("-O1",))
-        except BuildError as error:
-            return CheckReport("host", 0, 0, skipped=error.what)
-        for sample in samples:
-            oracle = run_graph(model.integer, sample)
-            compare_trace(program, oracle, host.trace(list(sample.values())))
+        host = HostModel(library_dir, build_dir, flags=("-O1",))
+        stream = host.stream()
+        for sample, oracle in zip(samples, run_stream(model.integer, samples), strict=True):
+            compare_trace(program, oracle, stream.trace(list(sample.values())))
         for bits in _widths(program):
             host.set_activation_bits(bits)
             oracle = run_graph(limited_bits(model.integer, bits), samples[0])
@@ -61,7 +65,12 @@ def check_host(
             found = host.trace(list(sample.values()))
             where = f"host, length {length}"
             compare_trace(program.at(length), run_graph(graph, sample), found, where)
-    return CheckReport("host", len(samples), len(program.steps), lengths=_lengths(program))
+    return CheckReport("host", len(samples), _tensors(program), lengths=_lengths(program))
+
+
+def _tensors(program: Program) -> int:
+    """Tensors that are compared for each sample: one a call of a step."""
+    return sum(program.times(step) for step in range(len(program.steps)))
 
 
 def _lengths(program: Program) -> tuple[int, ...]:
@@ -85,7 +94,7 @@ def _widths(program: Program) -> range:
 
 
 def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Board) -> CheckReport:
-    """Run the firmware in the board's emulator and compare outputs and the CRC of every step.
+    """Run the firmware in the board's emulator; compare outputs and the CRC of each call of a step.
 
     It takes the place of `check_host`, with as many inputs and widths, where that cannot be.
 
@@ -101,8 +110,7 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
     stack = 0
     try:
         with EmulatedFirmware(elf, board) as firmware:
-            for sample in samples:
-                oracle = run_graph(model.integer, sample)
+            for sample, oracle in zip(samples, run_stream(model.integer, samples), strict=True):
                 found = firmware.run(list(sample.values()), trace=True)
                 compare_crcs(program, oracle, found.steps)
                 compare_outputs(program, oracle, found.outputs, "emulator")
@@ -110,6 +118,7 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
             for wanted in widths:
                 bits = firmware.client.set_activation_bits(wanted)
                 oracle = run_graph(limited_bits(model.integer, bits), samples[0])
+                firmware.client.reset()
                 found = firmware.run(list(samples[0].values()), trace=True)
                 compare_crcs(program, oracle, found.steps, f"emulator at {bits} bits")
             for length in _lengths(program)[:-1]:
@@ -121,13 +130,22 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
                 compare_outputs(program.at(length), oracle, found.outputs, where)
     except ConfigError as error:  # the emulator is not installed
         return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
-    return CheckReport(
+    check = CheckReport(
         what="emulator",
         samples=len(samples),
-        steps=len(program.steps),
+        steps=_tensors(program),
         stack_bytes=stack or None,
         lengths=_lengths(program),
     )
+    return with_confinement(check, board)
+
+
+def with_confinement(check: CheckReport, board: Board) -> CheckReport:
+    """A check with what this computer's own processor ran for it, if anything."""
+    program = native_program(board)
+    if not program:
+        return check
+    return replace(check, program=program, confined=confinement().value)
 
 
 def check_inputs(model: IntegerModel, count: int) -> list[dict[str, Array]]:

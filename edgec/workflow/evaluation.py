@@ -17,8 +17,10 @@ from pydantic import TypeAdapter
 from edgec.base.description import ONNX_SUFFIX
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
+from edgec.base.options import StatePairs
 from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile, Samples, load_labelled
+from edgec.base.streams import RESETS, streams
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
@@ -138,19 +140,28 @@ def _evaluated(
     port: str | None,
 ) -> tuple[Evaluation, ...]:
     output = decision(report)
-    samples, labels = load_labelled(data, input_specs(report.inputs), output.labels)
+    specs = input_specs(report.inputs)
+    samples, labels = load_labelled(data, specs, output.labels, steps=bool(report.state))
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
+    parts = list(streams(samples.pop(RESETS))) if report.state else [slice(None)]
     check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
+    if report.state:
+        inputs[RESETS] = np.isin(np.arange(len(labels)), [part.start for part in parts])
     (original,) = original_outputs(folder, report, inputs, [output], _part(progress, 0, runs))
     wanted = classes_of(original)
     odd = evaluation_warnings(_with_ranges(report), samples)
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
-        found = classes_of(session.run(samples, _part(progress, number, runs))[output.name])
+        tell = _part(progress, number, runs)
+        results_of = [
+            session.run({name: array[part] for name, array in samples.items()}, tell)
+            for part in parts
+        ]
+        found = classes_of(np.concatenate([each[output.name] for each in results_of]))
         agreement = float(np.mean(found == wanted))
         # Fewer bits are a choice: it is for them that decisions are measured.
         poor = agreement_warnings(agreement) if bits is None else ()
@@ -174,7 +185,7 @@ def _with_ranges(report: Report) -> tuple[TensorReport, ...]:
 
 
 def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
-    """What the last `evaluate` of this very build found; None when there was none."""
+    """Result of the last `evaluate` of this very build; None when there was none."""
     path = folder / _LAST
     try:
         if path.stat().st_size > _MAX_LAST_BYTES:
@@ -237,12 +248,14 @@ def original_outputs(
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     is_onnx = path.suffix == ONNX_SUFFIX
     if is_onnx and report.has_integers is False:
-        return _in_onnxruntime(path, inputs, outputs, progress)
+        return _in_onnxruntime(path, report, inputs, outputs, progress)
     from edgec.importers.formats import import_model  # noqa: PLC0415  (takes a second to load)
 
-    graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
+    shapes = {n: (1, *array.shape[1:]) for n, array in inputs.items() if n != RESETS}
+    state = StatePairs(report.state, automatic=False)
+    graph = import_model(path, shapes, state)
     if is_onnx and not is_quantized(graph):
-        return _in_onnxruntime(path, inputs, outputs, progress)
+        return _in_onnxruntime(path, report, inputs, outputs, progress)
     batches = []
     samples = len(next(iter(inputs.values())))
     for done, batch in activations(graph, names, inputs):
@@ -254,11 +267,16 @@ def original_outputs(
 
 def _in_onnxruntime(
     path: Path,
+    report: Report,
     inputs: Mapping[str, Array],
     outputs: Sequence[TensorReport],
     progress: Progress | None,
 ) -> tuple[Array, ...]:
-    found = FloatModel(path).run(inputs, [output.name for output in outputs], progress)
+    model, names = FloatModel(path), [output.name for output in outputs]
+    if report.state:
+        found = model.run_steps(inputs, report.state, names, progress)
+    else:
+        found = model.run(inputs, names, progress)
     return tuple(_numbered(found[output.name], output) for output in outputs)
 
 

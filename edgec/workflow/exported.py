@@ -1,13 +1,22 @@
-"""A graph as the file that is written of it, and what is read from that file."""
+"""The QDQ model that `edgec quantize` writes, in memory: export, import, and what it means.
+
+The integer graph is held against that.
+"""
 
 from __future__ import annotations
 
-from edgec.base.options import CompileOptions
+import numpy as np
+
+from edgec.base.options import IntegerOptions
 from edgec.base.output_file import write_whole
 from edgec.base.work_folder import temporary_folder
 from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.rounded import run_rounded
+from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
-from edgec.workflow.integer import RealModel, real_model
+from edgec.report.model import QdqReport
+from edgec.workflow.checks import check_inputs
+from edgec.workflow.integer import IntegerModel, RealModel, real_model
 
 
 def exported(graph: Graph) -> bytes:
@@ -26,4 +35,27 @@ def read_again(data: bytes, name: str) -> RealModel:
     with temporary_folder() as folder:
         path = folder / name
         write_whole(path, data)
-        return real_model(path, None, CompileOptions())
+        return real_model(path, None, IntegerOptions())
+
+
+_SAMPLES = 8
+
+
+def compare_export(model: IntegerModel) -> QdqReport | None:
+    """Outputs of the reference beside those of the quantized model in real arithmetic.
+
+    None for a transformer, whose arithmetic ONNX cannot say.
+    """
+    if model.annotated is None:
+        return None
+    samples = check_inputs(model, _SAMPLES)
+    inputs = {name: np.concatenate([each[name] for each in samples]) for name in samples[0]}
+    oracle = run_graph_batch(model.integer, inputs)
+    found = run_rounded(model.annotated, inputs)
+    gaps = np.concatenate(
+        [
+            np.abs(found[name].astype(np.int64).ravel() - oracle[name].astype(np.int64).ravel())
+            for name in model.integer.outputs
+        ]
+    )
+    return QdqReport(len(samples), float(np.mean(gaps != 0)), int(gaps.max(initial=0)))

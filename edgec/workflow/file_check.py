@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.floatrun.codes import nearest_codes
 from edgec.floatrun.executor import Executor
-from edgec.floatrun.nearest import nearest_codes
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value

@@ -1,29 +1,26 @@
-"""Building the firmware of a staged output folder, with messages about what does not fit."""
+"""Build of the firmware of a staged output folder, with messages where it does not fit."""
 
 from __future__ import annotations
 
 import logging
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from edgec.base.errors import BuildError, ConfigError
+from edgec.base.errors import BuildError
 from edgec.base.main_program import MainProgram
 from edgec.base.work_folder import temporary_folder
 from edgec.target.board import Board
+from edgec.toolchain.build_place import PROJECT_DIR, is_plain
 from edgec.toolchain.platformio import FirmwareFiles, build, keep_scons_only
 from edgec.toolchain.size import FirmwareSize, firmware_size
 from edgec.workflow.fits import Demand, overflow_error
 from edgec.workflow.main_program import explained, warnings
 
 _log = logging.getLogger(__name__)
-PROJECT_DIR = "project"
 _FULL_DISK_BYTES = 2 << 20
-_PLAIN = re.compile(r"[\w./ +-]*")
-"""Paths that mean nothing but themselves to SCons (`$`) and to the shell that it starts."""
 _OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 
 
@@ -59,7 +56,7 @@ def build_firmware(
 @contextmanager
 def _buildable(project: Path) -> Iterator[Path]:
     """The project, or a copy of it if its path holds what SCons or its shell would act on."""
-    if _is_plain(project):
+    if is_plain(project):
         yield project
         return
     with temporary_folder() as folder:
@@ -75,25 +72,6 @@ def _header(project: Path) -> str:
     """The header of the network in a project."""
     found = project.glob("lib/*/include/edgec_*.h")
     return ", ".join(sorted(each.name for each in found if not each.stem.endswith("_labels")))
-
-
-def check_build_place(folder: Path) -> None:
-    """Say before long work that firmware of an output folder cannot be built.
-
-    Raises:
-        ConfigError: neither its path nor that of temporary files is plain.
-    """
-    temporary = Path(tempfile.gettempdir())
-    if not _is_plain(folder) and not _is_plain(temporary):
-        raise ConfigError(
-            "firmware cannot be built in a path with such characters",
-            where=str(temporary),
-            hint="choose another --out, or another folder for temporary files by TMPDIR",
-        )
-
-
-def _is_plain(path: Path) -> bool:
-    return _PLAIN.fullmatch(str(path.absolute())) is not None
 
 
 def _built(project: Path, staging: Path, board: Board, demand: Demand) -> FirmwareFiles:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.errors import MemoryPlanError
+from edgec.base.names import printable
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.target.board import Board, list_boards
@@ -27,10 +28,10 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a model asks of a board.
+    """Memory that a model needs on a board.
 
     Attributes:
-        arena_bytes: RAM of activations and scratch; the rest of the firmware comes on top.
+        arena_bytes: RAM of activations, scratch and state; the rest of the firmware comes on top.
         weight_bytes: flash of constants; the rest of the firmware comes on top.
         activations, weights: the tensors that the two numbers count.
         placed: weights lie in RAM, or the arena elsewhere than the board file says.
@@ -123,7 +124,10 @@ def _too_large(
     lines = [
         f"does not fit: {memory} is short of {excess:,} bytes (the board has {limit:,} for it)",
         "largest tensors:",
-        *(f"  {t.size_bytes:>10,} B  {'x'.join(map(str, t.shape))}  {t.name}" for t in largest),
+        *(
+            f"  {t.size_bytes:>10,} B  {'x'.join(map(str, t.shape))}  {printable(t.name)}"
+            for t in largest
+        ),
     ]
     return MemoryPlanError("\n".join(lines), where=board.name, hint=_advice(memory, demand))
 

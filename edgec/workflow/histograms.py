@@ -1,4 +1,4 @@
-"""Which codes the tensors of a build take on its calibration data: the numpy reference, counted."""
+"""Histograms of the codes of a build's tensors on its calibration data, by the numpy reference."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from edgec.ir.specialize import specialized
 from edgec.report.model import Report
 from edgec.workflow.reference import read_reference
 from edgec.workflow.session import Progress, encode, input_specs, length_of
-from edgec.workflow.validation_inputs import noise_inputs
+from edgec.workflow.validation_outputs import noise_inputs
 
 BINS = 64
 """Bins of a histogram: each holds four int8 codes, or 1024 int16 codes."""
@@ -122,7 +122,7 @@ def _has_codes(graph: Graph, name: str) -> bool:
 
 
 class _Counts:
-    """How often a tensor had each code."""
+    """Count of each code of a tensor."""
 
     def __init__(self, value: Value) -> None:
         assert value.quant is not None

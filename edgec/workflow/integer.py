@@ -15,16 +15,17 @@ from numpy.typing import ArrayLike
 from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError, ImportModelError
-from edgec.base.options import CompileOptions, Progress, QuantSettings, no_progress
+from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
+from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
 from edgec.ir import Graph, ops
-from edgec.ir.import_notes import import_notes
 from edgec.ir.infer import total_macs
+from edgec.ir.metadata import import_notes
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
-from edgec.quant.precision.goal import Room
+from edgec.quant.precision.goal import Prices
 from edgec.quant.precision.notes import precision_warnings
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
 from edgec.workflow.quality import quality_warnings
@@ -88,7 +89,7 @@ class RealModel:
 def real_model(
     path: Path,
     calibration: Calibration,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress = no_progress,
 ) -> RealModel:
     """The model in `path`, cleaned, with its calibration data.
@@ -103,10 +104,11 @@ def real_model(
         ImportModelError, ConfigError: see `importers.formats`, `base.samples`.
     """
     progress("importing")
-    found = import_model(path, input_shapes(path, options)).replace(name=path.stem)
+    shapes = input_shapes(path, options)
+    found = import_model(path, shapes, options.state).replace(name=path.stem)
     imported = with_rounding(found, options.rounding)
     about = describe(path)
-    samples = _samples(calibration, input_specs(imported, about))
+    samples = _samples(calibration, imported, about)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
     graph, scaled = with_feature_scales(real.graph, moved, options.quant.synthetic_range)
@@ -117,12 +119,16 @@ def real_model(
         *about.problems,
         *(note.text for note in real.notes),
     )
+    if options.max_length is not None and not graph.is_straight:
+        raise ConfigError(
+            "a model with loops or a state has runs of one length only",
+            where=path.stem,
+            hint="compile it without --max-length",
+        )
     return RealModel(imported, graph, scaled, notes, _shorter(path, options), about)
 
 
-def input_shapes(
-    path: Path, options: CompileOptions, less: int = 0
-) -> Mapping[str, tuple[int, ...]]:
+def input_shapes(path: Path, options: ModelOptions, less: int = 0) -> Mapping[str, tuple[int, ...]]:
     """Shapes of the inputs, as far as the options say them.
 
     Args:
@@ -139,12 +145,12 @@ def input_shapes(
     return shapes_at(path, length, options.shapes, length.maximum - less)
 
 
-def _shorter(path: Path, options: CompileOptions) -> Graph | None:
+def _shorter(path: Path, options: ModelOptions) -> Graph | None:
     """The cleaned graph of a model of variable length, one shorter than the longest."""
     if options.max_length is None:
         return None
     try:
-        imported = import_model(path, input_shapes(path, options, 1))
+        imported = import_model(path, input_shapes(path, options, 1), options.state)
     except ImportModelError as error:
         raise ImportModelError(
             f"the model does not work for an input that is shorter by 1: {error.what}",
@@ -158,7 +164,7 @@ def _shorter(path: Path, options: CompileOptions) -> Graph | None:
 def integer_model(
     path: Path,
     calibration: Calibration,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress = no_progress,
 ) -> IntegerModel:
     """The integer form of the model in `path`.
@@ -178,9 +184,9 @@ def integer_model(
 
 def quantized_model(
     model: RealModel,
-    options: CompileOptions,
+    options: IntegerOptions,
     progress: Progress = no_progress,
-    room: Room | None = None,
+    prices: Prices | None = None,
 ) -> IntegerModel:
     """The integer form of a model; the second half of `integer_model`.
 
@@ -188,7 +194,7 @@ def quantized_model(
         model: from `real_model`.
         options: those of quantization.
         progress: told what is being done.
-        room: the memory that tensors with int16 codes have to fit; None: it is not known.
+        prices: the board that tensors with int16 codes have to fit; None: it is not known.
 
     Raises:
         ConfigError: an option has no effect on this network.
@@ -196,7 +202,7 @@ def quantized_model(
     """
     odd = calibration_warnings(model.graph, model.calibration, model.about.normalize)
     found = quantize(
-        model.graph, model.calibration, options, progress, shorter=model.shorter, room=room
+        model.graph, model.calibration, options, progress, shorter=model.shorter, prices=prices
     )
     settings = options.quant.settings()
     # Whoever names classes, or says how many decisions may change, has a classifier.
@@ -221,7 +227,7 @@ def quantized_model(
 
 
 def input_specs(imported: Graph, about: Description) -> tuple[InputSpec, ...]:
-    """What a model takes, by its graph as imported and what its file says of itself."""
+    """Inputs of a model, from its imported graph and the metadata of its file."""
     return tuple(
         InputSpec(
             name,
@@ -241,13 +247,22 @@ def rows_named_by(graph: Graph, name: str) -> int | None:
     return min((graph.constants[table].shape[0] for table in tables), default=None)
 
 
-def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str, Array] | None:
+def _samples(
+    calibration: Calibration, imported: Graph, about: Description
+) -> dict[str, Array] | None:
+    """Samples by input; of a model with state also where streams begin."""
+    specs = input_specs(imported, about)
     if calibration is None:
         return None
     if isinstance(calibration, Mapping):
-        return check_samples(calibration, specs, "calibration")
+        samples = check_samples(calibration, specs, "calibration")
+        given = calibration.get(RESETS, calibration.get(RESETS_IN_FILES))
+        if not imported.has_state:
+            return samples
+        steps = None if given is None else np.asarray(given)
+        return {**samples, RESETS: resets_of(steps, len(next(iter(samples.values()))))}
     if isinstance(calibration, SampleFile | Path | str):
-        return load_samples(calibration, specs)
+        return load_samples(calibration, specs, steps=imported.has_state)
     raise ConfigError(
         f"is a {type(calibration).__name__}",
         where="calibration",
@@ -281,4 +296,6 @@ def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> d
         moved = moved.astype(real)
         features = graph.input_features.get(name)
         result[name] = moved if features is None else features.in_steps(moved)
+    if RESETS in samples:
+        result[RESETS] = samples[RESETS]
     return result

@@ -19,7 +19,7 @@ Inputs = Mapping[str, Array]
 
 
 def known_samples(evaluation: Inputs, seen: Inputs) -> int:
-    """How many samples of `evaluation` are, bit for bit, among those of `seen`.
+    """Count the samples of `evaluation` that are, bit for bit, among those of `seen`.
 
     Args:
         evaluation, seen: samples of the same graph.

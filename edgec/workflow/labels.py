@@ -1,4 +1,4 @@
-"""Names of classes that the user gives: one a line of a text file."""
+"""Names of classes that the user gives, held against the outputs of a model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from edgec.base.errors import ConfigError, system_reason
+from edgec.base.errors import ConfigError
+from edgec.base.label_file import read_labels
 from edgec.workflow.integer import RealModel
 
-_MOST_BYTES = 1 << 20
 _MOST_CHARACTERS = 200
 """Longest label: a C compiler need not take literals beyond 4095 bytes."""
 
@@ -34,28 +34,6 @@ def with_labels(model: RealModel, path: Path | None) -> RealModel:
     shapes = [(value.shape, value.dtype.value) for value in values]
     output = imported.outputs[labelled_output(shapes, labels, path)]
     return replace(model, about=replace(about, labels={output: labels}))
-
-
-def read_labels(path: Path) -> tuple[str, ...]:
-    """The names of classes in a text file, one a line; empty lines at its end do not count.
-
-    Raises:
-        ConfigError: there is no such file, it is no text in UTF-8, too large, or empty.
-    """
-    hint = "give a text file in UTF-8 with the name of a class on each line"
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise ConfigError("is too large for a list of labels", where=str(path), hint=hint)
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        reason = f"cannot be read: {system_reason(error)}"
-        raise ConfigError(reason, where=str(path), hint=hint) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("is no text in UTF-8", where=str(path), hint=hint) from error
-    lines = text.rstrip("\n").split("\n")
-    if lines == [""]:
-        raise ConfigError("holds no labels", where=str(path), hint=hint)
-    return tuple(lines)
 
 
 def check_labels(labels: Sequence[str], where: str) -> None:

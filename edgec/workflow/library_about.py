@@ -1,4 +1,4 @@
-"""What the header of a library offers beside the run: pixels and labels of a compiled model."""
+"""Pixels and labels of a compiled model, for the helper functions in its header."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
-from edgec.base.options import App, CompileOptions
+from edgec.base.options import App
 from edgec.base.samples import InputSpec, Normalize, SampleFile
 from edgec.base.samples.images import Frame, holds_images
 from edgec.codegen.about import LibraryAbout, PixelInput
@@ -16,19 +16,19 @@ from edgec.workflow.labels import fits_labels, is_label
 
 
 def library_about(
-    model: IntegerModel, calibration: Calibration, options: CompileOptions
+    model: IntegerModel, calibration: Calibration, pixels: Normalize | None, app: App
 ) -> LibraryAbout:
     """The facts for helper functions.
 
     Args:
         model: the model.
         calibration: its calibration data; images among them say how pixels are normalized.
-        options: say how pixels become the model's numbers, if the user said it.
+        pixels: how pixels become the model's numbers, if the user said it.
+        app: the main program of the firmware.
 
     Raises:
         ConfigError: no input takes the pixels that the user speaks of.
     """
-    pixels = options.pixels
     specs = input_specs(model.imported, model.about)
     images = [_Image.of(model, spec) for spec in specs]
     chosen = pixels or _of_images(calibration)
@@ -37,8 +37,8 @@ def library_about(
         for number, image in enumerate(images)
         if image is not None and (pixel := image.pixels(chosen)) is not None
     }
-    # What a runner sends need not be an image.
-    is_asked = pixels is not None and options.app is App.CONSOLE
+    # A runner's input need not be an image.
+    is_asked = pixels is not None and app is App.CONSOLE
     if is_asked and all(pixel.normalize is None for pixel in found.values()):
         raise ConfigError(
             "no input of the model takes images",
@@ -52,7 +52,7 @@ def library_about(
 
 
 def _of_images(calibration: Calibration) -> Normalize | None:
-    """How images of calibration were normalized, if there are some."""
+    """Normalization of the calibration images, if there are some."""
     if calibration is None or isinstance(calibration, Mapping):
         return None
     file = SampleFile.of(calibration)
@@ -83,7 +83,7 @@ class _Image:
         return cls(spec, Frame.found(spec), dtype is DType.UINT8)
 
     def pixels(self, given: Normalize | None) -> PixelInput | None:
-        """How it takes pixels, as somebody says, else as the model's file does; None: unknown."""
+        """Pixels as the input takes them: as given, else as the model's file says, else None."""
         if self.frame is not None and given is not None:
             given.check(self.frame.channels, "--pixels")
             return PixelInput(given, self.frame.channel_axis)

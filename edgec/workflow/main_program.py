@@ -1,4 +1,4 @@
-"""What compilers, the linker and the emulator say of a main program of the user's own.
+"""Messages of compilers, linker and emulator about a main program of the user's own.
 
 They work on the copies in a project, and the user knows the files that were copied.
 """
@@ -51,7 +51,7 @@ def explained(error: BuildError, main: MainProgram, header: str) -> BuildError:
 
 
 def _hint(texts: Sequence[str], main: MainProgram, header: str) -> str:
-    """What to do about the errors of a main program; "" where they say all."""
+    """Remedy for the errors of a main program; "" where they say all."""
     missing = [found[1] for text in texts if (found := _NO_HEADER.match(text))]
     if any(name.startswith("edgec_") for name in missing):
         return f"the header of this network is {header}"
@@ -70,7 +70,7 @@ def checked_with(error: SimulationError, main: MainProgram) -> SimulationError:
 
 
 def warnings(output: str) -> tuple[str, ...]:
-    """What a compiler warns of in a main program, by the names of its files, each once."""
+    """Warnings of a compiler in a main program, by the names of its files, each once."""
     found = (_WARNING.search(line) for line in output.splitlines())
     texts = (f"{each['name']}:{each['line']}: {each['text']}" for each in found if each)
     return tuple(dict.fromkeys(texts))

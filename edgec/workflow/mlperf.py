@@ -145,7 +145,7 @@ def numbers_to_codes(
 def _model_numbers(
     benchmark: Benchmark, numbers: Array, tensor: TensorReport, pixels: Normalize | None
 ) -> Array:
-    """What the runner sends as the model takes it: float32, or its own integers."""
+    """Numbers of the runner as the model takes them: float32, or its own integers."""
     if pixels is not None and benchmark.dtype != "uint8":
         raise ConfigError(f"{benchmark.name} has no pixels", where=_PIXELS)
     is_float = tensor.dtype == "float32"
@@ -231,7 +231,7 @@ def _tables(
 def expected_results(
     benchmark: Benchmark, numbers: Array, codes: Array, output: TensorReport
 ) -> str:
-    """What the firmware must say between the brackets of `m-results-[...]`.
+    """Results that the firmware must print between the brackets of `m-results-[...]`.
 
     Args:
         benchmark: the benchmark of the model.

@@ -1,4 +1,4 @@
-"""How far numbers are from those that they stand for: the measures that ST's tools print."""
+"""Distances between arrays of numbers: the measures that ST's tools print."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _decided(found: Decisions) -> str:
 
 
 def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str:
-    """What to try next against what a layer loses.
+    """Advice against the loss of a layer.
 
     Args:
         loss: what it loses, and why.

@@ -1,13 +1,13 @@
-"""Whose rounding a model gets: its file's own, or the user's choice."""
+"""Rounding of a model: its file's own, or the user's choice."""
 
 from __future__ import annotations
 
-from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.rounding import Rounding
 from edgec.importers.tflite.op_layers import NARROW_BIASES
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.import_notes import has_note
+from edgec.ir.metadata import has_note
 from edgec.ir.weighted import form_of
 
 _NO_CHOICE = (
@@ -20,9 +20,7 @@ _OWN = (
 )
 _EXACT = "exact with --rounding tflm, to the last bit of TensorFlow Lite Micro"
 _OWN_RULE = (
-    qops.QSoftmax,
     qops.QLogSoftmax,
-    qops.QAveragePool,
     qops.QResizeLinear,
     qops.QNorm,
     qops.QDiv,
@@ -47,7 +45,7 @@ def with_rounding(imported: Graph, wanted: Rounding | None) -> Graph:
 
 
 def rounding_of(graph: Graph) -> str:
-    """Which numbers of a network are TensorFlow Lite Micro's own, in words; "" if none is to be.
+    """Numbers of a network that are TensorFlow Lite Micro's own, in words; "" if none is to be.
 
     Args:
         graph: INTEGER stage.
@@ -65,13 +63,15 @@ def rounding_of(graph: Graph) -> str:
 
 
 def _ends_once(node: Node) -> bool:
+    if isinstance(node.attrs, qops.QSoftmax):
+        return isinstance(node.attrs.rule, qops.Quotients)
     if isinstance(node.attrs, qops.QAdd):
-        return isinstance(node.attrs.params, qops.AddParams)
+        return isinstance(node.attrs.form, qops.AddParams)
     return isinstance(form_of(node.attrs), qops.Requant31)
 
 
 def rounding_notes(imported: Graph, chosen: Graph) -> tuple[str, ...]:
-    """What users should know about the numbers of a build.
+    """Notes for users on the rounding of a build.
 
     Args:
         imported: REAL stage as imported.

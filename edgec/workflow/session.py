@@ -24,13 +24,14 @@ from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report, TensorReport
 from edgec.sim.device import Flashed, open_device
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.host import runs_natively
+from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator", "device")
-"""Where the model of a build folder may run."""
+"""Targets that can run the model of a build folder."""
 _SLOWEST_CYCLES_PER_MAC = 200
 _LEAST_TIMEOUT_S = 30.0
 _PART_ELEMENTS = 1 << 16
@@ -164,7 +165,7 @@ def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> 
 
 
 def places_of(folder: Path) -> tuple[str, ...]:
-    """Where this computer can run the model of a build folder: "host", "emulator", in this order.
+    """Targets of this computer that can run a build: "host", "emulator", in this order.
 
     Raises:
         ConfigError: the folder holds no build.
@@ -246,7 +247,7 @@ def run_file(
 
 
 def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
-    """What the compiled model takes."""
+    """Inputs of the compiled model."""
     return [
         InputSpec(
             tensor.name,
@@ -266,8 +267,7 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     def run(
         inputs: list[Array], progress: Progress | None = None, length: int | None = None
     ) -> list[Array]:
-        with temporary_folder() as build_dir:
-            model = HostModel(library_dir, build_dir)
+        with temporary_folder() as build_dir, host_process(library_dir, build_dir) as model:
             if bits is not None:
                 model.set_activation_bits(bits)
             if length is not None:
@@ -325,7 +325,11 @@ def run_samples(
     length: int | None,
     progress: Progress | None,
 ) -> list[Array]:
-    """Run firmware on samples [N, ...] of each input; the outputs, [N, elements] each."""
+    """Run firmware on samples [N, ...] of each input; the outputs, [N, elements] each.
+
+    Samples of a model with a state are a new stream.
+    """
+    client.reset()
     if bits is not None:
         client.set_activation_bits(bits)
     if length is not None:

@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from edgec.base.calls import Call
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.host import runs_natively
+from edgec.sim.host_process import HostProcess, host_process
 from edgec.sim.link import RequestError
-from edgec.sim.protocol import FirmwareClient
+from edgec.sim.protocol import FirmwareClient, FirmwareStep
 from edgec.workflow.session import (
     LIBRARY_DIR,
     TARGETS,
@@ -27,7 +29,7 @@ from edgec.workflow.session import (
 
 @dataclass(frozen=True, slots=True)
 class TracedStep:
-    """The output tensor of a step.
+    """The output tensor of a call of a step.
 
     Attributes:
         size_bytes: its size.
@@ -45,7 +47,7 @@ class TracedSample:
     """One inference.
 
     Attributes:
-        steps: in order of execution.
+        steps: the calls of steps, in order of execution.
         outputs: one flat array of codes per model output.
     """
 
@@ -54,23 +56,29 @@ class TracedSample:
 
 
 class Tracer(Protocol):
-    """Runs samples and says what each step gave."""
+    """Runs samples and says what each step gave; of a model with a state, the steps of a stream."""
 
     def trace(self, inputs: Sequence[Array]) -> TracedSample:
         """One inference on one array of codes per model input, in the model's order."""
 
-    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
-        """The bytes that one step of one inference writes; None where the target cannot say."""
+    def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:
+        """The bytes that a call of a step wrote in the last inference, which was on these inputs.
+
+        None where the target cannot say.
+        """
 
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
-        """Cycles of each step of one inference; None where they mean nothing."""
+        """Cycles of each step of one inference, of a new stream, all its turns together.
+
+        None where they mean nothing.
+        """
 
 
 @contextlib.contextmanager
 def open_tracer(
     folder: Path, report: Report, on: str, port: str | None = None, length: int | None = None
 ) -> Iterator[Tracer]:
-    """What runs the model of a build folder step by step, until the block is left.
+    """Open the model of a build folder for runs step by step, until the block is left.
 
     Args:
         folder: build folder.
@@ -90,8 +98,8 @@ def open_tracer(
                 where=str(folder),
                 hint="--on emulator",
             )
-        with temporary_folder() as build_dir:
-            model = HostModel(folder / LIBRARY_DIR, build_dir)
+        library = folder / LIBRARY_DIR
+        with temporary_folder() as build_dir, host_process(library, build_dir) as model:
             if length is not None:
                 model.set_length(length)
             yield _Host(model)
@@ -108,18 +116,17 @@ def open_tracer(
 class _Host:
     """The generated library, compiled for this computer."""
 
-    def __init__(self, model: HostModel) -> None:
-        self._model = model
+    def __init__(self, model: HostProcess) -> None:
+        self._stream = model.stream()
 
     def trace(self, inputs: Sequence[Array]) -> TracedSample:
         steps = tuple(
-            TracedStep(len(data), zlib.crc32(data), data) for data in self._model.trace(inputs)
+            TracedStep(len(data), zlib.crc32(data), data) for data in self._stream.trace(inputs)
         )
-        outputs = self._model.run([array[None] for array in inputs])
-        return TracedSample(steps, tuple(each.reshape(-1) for each in outputs))
+        return TracedSample(steps, tuple(each.reshape(-1) for each in self._stream.outputs))
 
-    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
-        return self._model.trace(inputs)[step]
+    def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:  # noqa: ARG002
+        return None  # the trace has all bytes
 
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:  # noqa: ARG002
         return None  # this computer's say nothing about the board
@@ -131,23 +138,38 @@ class _Firmware:
     def __init__(self, client: FirmwareClient, *, counts: bool) -> None:
         self._client = client
         self._counts = counts
+        self._last: tuple[FirmwareStep, ...] = ()
+        client.reset()
 
     def trace(self, inputs: Sequence[Array]) -> TracedSample:
         run = self._client.trace(inputs)
+        self._last = run.steps
         steps = tuple(TracedStep(step.size_bytes, step.crc or 0) for step in run.steps)
         return TracedSample(steps, run.outputs)
 
-    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
+    def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:
         try:
-            return self._client.dump(inputs, step)
+            data = self._client.dump(inputs, call.step)
         except RequestError:  # firmware of an earlier edgec does not know the request
             return None
+        sizes = [each.size_bytes for each in self._last if each.number == call.step]
+        start = sum(sizes[: call.number])
+        return data[start:][: sizes[call.number]] if sizes else data
 
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
         if not self._counts:
             return None
-        found = tuple(step.cycles or 0 for step in self._client.bench(inputs).steps)
+        self._client.reset()
+        found = cycles_by_step(self._client.bench(inputs).steps)
         return found if any(found) else None  # QEMU's models of chips have no counter
+
+
+def cycles_by_step(calls: Sequence[FirmwareStep]) -> tuple[int, ...]:
+    """Cycles of each step of a benchmark, those of all its turns together."""
+    found = dict.fromkeys(sorted({call.number for call in calls}), 0)
+    for call in calls:
+        found[call.number] += call.cycles or 0
+    return tuple(found.values())
 
 
 def _firmware(client: FirmwareClient, length: int | None, *, counts: bool) -> _Firmware:

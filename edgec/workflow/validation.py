@@ -16,18 +16,25 @@ from typing import Any
 
 import numpy as np
 
+from edgec.base.calls import Call, calls_of, loops_around
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples import SampleFile, Samples
-from edgec.interp import run_graph
+from edgec.interp import run_stream
 from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
-from edgec.report.model import LayerReport, Report
+from edgec.report.model import COLLECTS, LayerReport, Report
+from edgec.sim.compare import codes_of_call
 from edgec.workflow.reference import read_reference
 from edgec.workflow.session import Progress, encode, length_of
 from edgec.workflow.traced import TracedSample, TracedStep, open_tracer
-from edgec.workflow.validation_inputs import ValidationInputs, noise_inputs, read_inputs
-from edgec.workflow.validation_outputs import OutputValidation, validate_outputs
+from edgec.workflow.validation_outputs import (
+    OutputValidation,
+    ValidationInputs,
+    noise_inputs,
+    read_inputs,
+    validate_outputs,
+)
 
 SCHEMA = 1
 
@@ -40,6 +47,9 @@ class LayerValidation:
         name: edgec's name for its output, untrusted.
         sources: nodes of the file that it stands for, untrusted.
         differing: samples on which its output differs from the reference.
+        first_sample, first_call: the first of them, and the call of a run, from 0 on, whose tensor
+            is the first that differs then; -1: all are equal.
+        first_turns: the turn of each loop around that call, from the outermost on.
         largest_gap: largest difference in codes: on the host of all samples, of firmware on the
             first sample on which it differs; None where its tensor could not be read.
         macs: multiply-accumulates.
@@ -56,6 +66,9 @@ class LayerValidation:
     macs: int
     cycles: int | None = None
     share: float | None = None
+    first_sample: int = -1
+    first_call: int = -1
+    first_turns: tuple[int, ...] = ()
 
     @property
     def exact(self) -> bool:
@@ -66,6 +79,12 @@ class LayerValidation:
     def title(self) -> str:
         """The first node of the file that it stands for."""
         return next(iter(self.sources), self.name)
+
+    @property
+    def turn_words(self) -> str:
+        """The turns in which it first differs; "" outside of loops."""
+        turns = ", ".join(str(turn) for turn in self.first_turns)
+        return f", first in turn {turns} of sample {self.first_sample}" if turns else ""
 
     @property
     def cycles_per_mac(self) -> float | None:
@@ -100,7 +119,8 @@ class Validation:
     @property
     def first(self) -> LayerValidation | None:
         """The first layer that differs; later ones may differ because of it."""
-        return next((layer for layer in self.layers if not layer.exact), None)
+        wrong = (layer for layer in self.layers if not layer.exact)
+        return min(wrong, key=lambda each: (each.first_sample, each.first_call), default=None)
 
     @property
     def exact(self) -> bool:
@@ -158,15 +178,17 @@ def validate(
     if length is not None:
         report, graph = report.at_length(length), specialized(graph, length)
     codes = [encode(given.samples[tensor.name], tensor) for tensor in report.inputs]
-    gaps = [_Gaps(layer) for layer in report.layers]
+    gaps = [
+        _Gaps(layer, _collected(report, step, layer)) for step, layer in enumerate(report.layers)
+    ]
     wanted: list[list[Array]] = []
     found: list[tuple[Array, ...]] = []
+    samples = [[array[index] for array in codes] for index in range(given.count)]
+    oracles = run_stream(graph, (_shaped(graph, sample) for sample in samples))
     with open_tracer(folder, report, on, port, length) as tracer:
-        for index in range(given.count):
-            sample = [array[index] for array in codes]
-            oracle = _oracle(graph, sample)
+        for index, (sample, oracle) in enumerate(zip(samples, oracles, strict=True)):
             traced = tracer.trace(sample)
-            _add(gaps, traced, oracle, partial(tracer.dump, sample))
+            _add(report, gaps, traced, oracle, (index, partial(tracer.dump, sample)))
             wanted.append([oracle[name].reshape(-1) for name in graph.outputs])
             found.append(traced.outputs)
             if progress is not None:
@@ -175,23 +197,47 @@ def validate(
     return _result(folder, report, given, on, gaps, (wanted, found), cycles)
 
 
-class _Gaps:
-    """What is known of one layer so far."""
+def _collected(report: Report, step: int, layer: LayerReport) -> int:
+    """Turns whose values a step collects in one tensor; 0: it does not."""
+    if layer.op != COLLECTS:
+        return 0
+    return loops_around(report.loops, step)[-1].count
 
-    def __init__(self, layer: LayerReport) -> None:
+
+class _Gaps:
+    """Differences of one layer so far."""
+
+    def __init__(self, layer: LayerReport, collected: int) -> None:
         self.layer = layer
-        self.differing = 0
+        self.collected = collected
+        self.samples: set[int] = set()
+        self.first: tuple[int, int, Call] | None = None
         self.largest: int | None = 0
 
-    def add(self, step: TracedStep, wanted: Array, dump: Callable[[], bytes | None]) -> None:
-        """Compare what a step wrote; `dump` asks for its bytes where firmware said only a CRC."""
+    def add(
+        self,
+        step: TracedStep,
+        wanted: Array,
+        at: tuple[int, int, Call],
+        dump: Callable[[], bytes | None],
+    ) -> None:
+        """Compare what a call wrote.
+
+        Args:
+            step: what is known of it.
+            wanted: the reference.
+            at: the sample, the number of the call in its run, and the call.
+            dump: asks for the bytes where firmware said only a CRC.
+        """
         expected = wanted.astype(wanted.dtype.newbyteorder("<")).tobytes()
         if (step.size_bytes, step.crc) == (len(expected), zlib.crc32(expected)):
             return
-        self.differing += 1
+        is_first = not self.samples
+        self.samples.add(at[0])
+        self.first = self.first or at
         data = step.data
         if data is None:
-            if self.differing > 1:  # asking takes a run and, on a serial line, seconds
+            if not is_first:  # asking takes a run and, on a serial line, seconds
                 return
             data = dump()
         if data is None or len(data) != len(expected) or self.largest is None:
@@ -202,24 +248,39 @@ class _Gaps:
         self.largest = max(self.largest, gap)
 
 
-def _oracle(graph: Graph, sample: Sequence[Array]) -> Mapping[str, Array]:
+def _shaped(graph: Graph, sample: Sequence[Array]) -> dict[str, Array]:
     shaped = zip(graph.inputs, sample, strict=True)
-    return run_graph(graph, {name: array.reshape(graph.shape(name)) for name, array in shaped})
+    return {name: array.reshape(graph.shape(name)) for name, array in shaped}
 
 
 def _add(
+    report: Report,
     gaps: Sequence[_Gaps],
     traced: TracedSample,
     oracle: Mapping[str, Array],
-    dump: Callable[[int], bytes | None],
+    source: tuple[int, Callable[[Call], bytes | None]],
 ) -> None:
-    if len(traced.steps) != len(gaps):
+    """Compare all calls of a sample; `source`: its number, and what asks for bytes of a call."""
+    calls = tuple(calls_of(report.loops, len(gaps)))
+    if len(traced.steps) != len(calls):
         raise ConfigError(
-            f"{len(traced.steps)} steps ran, the report has {len(gaps)}",
+            f"{len(traced.steps)} steps ran, the report has {len(calls)}",
             hint="report and firmware are of different builds: compile again",
         )
-    for number, (gap, step) in enumerate(zip(gaps, traced.steps, strict=True)):
-        gap.add(step, oracle[gap.layer.name], partial(dump, number))
+    sample, dump = source
+    for number, (call, step) in enumerate(zip(calls, traced.steps, strict=True)):
+        gap = gaps[call.step]
+        shape = gap.layer.output_shape
+        wanted = codes_of_call(oracle[gap.layer.name], shape, call, gap.collected)
+        gap.add(step, wanted, (sample, number, call), partial(dump, call))
+
+
+def _place(gap: _Gaps) -> dict[str, Any]:
+    """Place of the first difference of a layer."""
+    if gap.first is None:
+        return {}
+    sample, number, call = gap.first
+    return {"first_sample": sample, "first_call": number, "first_turns": call.turns}
 
 
 def _result(
@@ -247,11 +308,12 @@ def _result(
                 op=gap.layer.op,
                 sources=gap.layer.sources,
                 kernel=gap.layer.kernel,
-                differing=gap.differing,
+                differing=len(gap.samples),
                 largest_gap=gap.largest,
                 macs=gap.layer.macs,
                 cycles=count,
                 share=count / total if count is not None and total else None,
+                **_place(gap),
             )
             for gap, count in zip(gaps, counts, strict=True)
         ),

@@ -14,9 +14,13 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
                                  const uint8_t *const *inputs, uint8_t *const *outputs,
                                  size_t sample, const edgec_batch_form_t *form,
                                  edgec_step_hook_t hook) {
-    edgec_context_t context;
+    edgec_context_t own;
+    edgec_context_t *context = form->stream != NULL ? form->stream : &own;
+    edgec_status_t status = EDGEC_OK;
     (void)memset(arena, EDGEC_BATCH_POISON, model->arena_bytes);
-    edgec_status_t status = model->init(&context, arena, model->arena_bytes);
+    if (form->stream == NULL) {
+        status = model->init(context, arena, model->arena_bytes);
+    }
     if (status != EDGEC_OK) {
         return status;
     }
@@ -25,11 +29,11 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
         const size_t bytes = bytes_of_run(model, tensor, form->length);
         (void)memcpy(arena + tensor->offset, inputs[i] + sample * bytes, bytes);
     }
-    context.hook = hook;
+    context->hook = hook;
     if (form->bits != 0) {
-        (void)model->set_activation_bits(&context, form->bits);
+        (void)model->set_activation_bits(context, form->bits);
     }
-    status = form->length == 0U ? model->run(&context) : model->run_length(&context, form->length);
+    status = form->length == 0U ? model->run(context) : model->run_length(context, form->length);
     if (status != EDGEC_OK) {
         return status;
     }
@@ -41,7 +45,7 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     return EDGEC_OK;
 }
 
-edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
+edgec_status_t edgec_run_batch(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,
                                uint32_t first, uint32_t count, const edgec_batch_form_t *form,
                                edgec_step_hook_t hook) {

@@ -6,17 +6,19 @@
 
 #include "edgec/edgec.h"
 
-/* What an arena holds before a sample's inputs are written: a kernel that reads memory before
+/* Content of an arena before a sample's inputs are written: a kernel that reads memory before
  * anything wrote it gives visibly wrong results. */
 #define EDGEC_BATCH_POISON 0xA5
 
-/* What holds for all samples of a call. */
+/* Settings of all samples of a call. */
 typedef struct edgec_batch_form {
     uint32_t length; /* tokens of each sample; 0: the longest run */
     int32_t bits;    /* width of activations; 0: as compiled */
+    /* Of a model with a state: the context of the stream that samples belong to, after init. */
+    edgec_context_t *stream;
 } edgec_batch_form_t;
 
-/* Run samples [first, first + count).
+/* Run samples [first, first + count), one after the other.
  *
  * arena: model->arena_bytes bytes, aligned to EDGEC_ARENA_ALIGNMENT; poisoned before each sample.
  * inputs, outputs: one array per input and output of the model, all samples one after the other.
@@ -25,7 +27,7 @@ typedef struct edgec_batch_form {
  *
  * Returns the first status that is not EDGEC_OK; the outputs of that sample and of those after it
  * are not written.  Threads may share everything but the arena. */
-edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
+edgec_status_t edgec_run_batch(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,
                                uint32_t first, uint32_t count, const edgec_batch_form_t *form,
                                edgec_step_hook_t hook);

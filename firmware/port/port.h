@@ -1,4 +1,4 @@
-/* What a firmware program may use of the board it runs on.  `port/common` implements it for
+/* Functions of the board that a firmware program may use.  `port/common` implements it for
  * Cortex-M, `port/host` for a POSIX computer; see port/README.md. */
 #ifndef EDGEC_PORT_H
 #define EDGEC_PORT_H

@@ -45,9 +45,7 @@ def edgec(capsys: pytest.CaptureFixture[str], *arguments: object) -> Done:
 
 def edgec_process(*arguments: object, before: str = "") -> subprocess.Popen[str]:
     """Start the command line as a process of its own; `before` is Python run first in it."""
-    # A shell's background job, such as a test runner may be, ignores Ctrl-C unless told otherwise.
-    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"{listen}\n{textwrap.dedent(before)}\nfrom edgec.__main__ import main\nmain()"
+    script = f"{textwrap.dedent(before)}\nfrom edgec.__main__ import main\nmain()"
     return subprocess.Popen(
         [sys.executable, "-c", script, *(str(argument) for argument in arguments)],
         stdout=subprocess.PIPE,

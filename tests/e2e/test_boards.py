@@ -77,7 +77,7 @@ def check_result(result: CompileResult, board: Board) -> None:
         assert sum(parts) + (memory.ram_weight_bytes or 0) == memory.ram_bytes
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 def test_example_network(board: Board, tmp_path: Path):
     """The digits ResNet fits every board."""
     model = EXAMPLES / "digits_resnet.onnx"

@@ -43,6 +43,7 @@ def test_one_firmware_serves_both(
             assert firmware.run(inputs).outputs[0].size == classes
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("others", "level"), [("size", "-Os"), ("speed", "-O2")])
 def test_the_compiler_prefers_what_all_builds_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], others: str, level: str
@@ -85,6 +86,7 @@ def _weak_objects(elf: Path) -> list[tuple[str, int]]:
         )
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("same", [True, False])
 def test_a_pool_that_models_share_is_stored_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], same: bool

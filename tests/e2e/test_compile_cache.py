@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +18,9 @@ import pytest
 from bad_input_support import CALIBRATION, MLP, check_one_message, edgec
 from PIL import Image
 
+from edgec.base.result_cache import ResultCache, pack, read_packed
 from edgec.cli.app import run_app
-from edgec.commands.compile_key import compile_key
+from edgec.commands.compile_cached import compile_key
 from edgec.target.board import load_board
 
 Capsys = pytest.CaptureFixture[str]
@@ -29,6 +33,7 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A cache of the test's own; its folder of entries."""
     monkeypatch.setenv("EDGEC_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setenv("EDGEC_CACHE_LIMIT", "1G")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     return tmp_path / "cache" / "builds"
 
 
@@ -57,6 +62,8 @@ def taken(capsys: Capsys, *arguments: object) -> bool:
 
 SCRIPT = """
 import sys
+from edgec.base.result_cache import pack, read_packed
+from edgec.base.result_cache import ResultCache
 from edgec.cli.app import run_app
 code = run_app(sys.argv[1:])
 heavy = {"onnx", "onnxruntime", "jinja2", "unicorn", "capstone"} & sys.modules.keys()
@@ -134,7 +141,7 @@ def test_the_board_and_edgec_itself_are_part_of_the_key(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     from edgec.base.options import CompileOptions
-    from edgec.commands import compile_key as module
+    from edgec.commands import compile_cached as module
     from edgec.toolchain import identity
 
     def key(board: str = "nucleo") -> str | None:
@@ -190,6 +197,63 @@ def test_a_damaged_entry_is_made_anew(capsys: Capsys, model: Path, tmp_path: Pat
     assert not taken(capsys, *command)
     assert taken(capsys, *command)
     assert tree(tmp_path / "out") == made
+
+
+def test_firmware_of_somebody_else_is_not_installed(
+    capsys: Capsys, model: Path, tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Somebody packs other firmware under the key of this build, in a folder that both use."""
+    command = (model, *QUICK, "--out", tmp_path / "out")
+    assert not taken(capsys, *command)
+    made = tree(tmp_path / "out")
+    (entry,) = cache.iterdir()
+    packed = read_packed(ResultCache(cache, 1 << 30).get(entry.stem) or b"")
+    (tmp_path / "theirs").mkdir()
+    packed.unpack(tmp_path / "theirs")
+    (tmp_path / "theirs" / "firmware.elf").write_text("foreign")
+    with monkeypatch.context() as theirs:
+        theirs.setenv("XDG_STATE_HOME", str(tmp_path / "their-state"))
+        foreign = pack(tmp_path / "theirs", packed.record)
+        ResultCache(cache, 1 << 30).put(entry.stem, foreign)
+    done = edgec(capsys, "compile", *command)
+    assert done.code == 0
+    assert TAKEN not in done.err
+    assert "was not made with this user's secret; it is not used" in done.err
+    assert tree(tmp_path / "out") == made
+    # Nor with a digest that needs no secret.
+    entry.write_bytes(hashlib.sha256(foreign).digest() + foreign)
+    assert not taken(capsys, *command)
+    assert taken(capsys, *command)
+    assert tree(tmp_path / "out") == made
+
+
+@pytest.mark.parametrize("name", ["files/../../evil", "files/a/../../../evil", "files//../evil"])
+@pytest.mark.parametrize("kind", [tarfile.REGTYPE, tarfile.SYMTYPE, tarfile.FIFOTYPE, b"3"])
+def test_files_outside_are_not_unpacked(
+    capsys: Capsys, model: Path, tmp_path: Path, cache: Path, name: str, kind: bytes
+):
+    command = (model, *QUICK, "--out", tmp_path / "out")
+    assert not taken(capsys, *command)
+    made = tree(tmp_path / "out")
+    (entry,) = cache.iterdir()
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as tar:
+        record = json.dumps({"beside": {}, "warnings": []}).encode()
+        about = tarfile.TarInfo("record.json")
+        about.size = len(record)
+        tar.addfile(about, io.BytesIO(record))
+        # As a name that leads outside, and as a link or device that has a good one.
+        outside = tarfile.TarInfo(name if kind == tarfile.REGTYPE else "files/firmware.elf")
+        outside.type, outside.linkname, outside.size = kind, "/etc/passwd", 0
+        tar.addfile(outside)
+    ResultCache(cache, 1 << 30).put(entry.stem, buffer.getvalue())
+    done = edgec(capsys, "compile", *command)
+    assert done.code == 0, done.err
+    assert "a build in the cache is not used: a packed file" in done.err or (
+        "packed as no file" in done.err
+    )
+    assert tree(tmp_path / "out") == made
+    assert not [path for path in tmp_path.rglob("*") if path.name == "evil"]
 
 
 def test_warnings_are_part_of_the_result(capsys: Capsys, model: Path, tmp_path: Path):

@@ -80,6 +80,7 @@ def test_json(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     assert found["accuracy"]["n"] == 24
 
 
+@pytest.mark.slow
 def test_sums_of_vectors(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     """`--terms` says how many vectors are added up, `--ratio` finds it; `inspect` tells it."""
     command = ["compress", str(model), *SMALL, "--calibration", str(data)]
@@ -116,6 +117,7 @@ def test_channels_get_an_order_that_fits_pools(
     assert sorted(map(tuple, ordered)) == sorted(map(tuple, same))
 
 
+@pytest.mark.slow
 def test_one_pool_for_two_models(
     model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from pooled_models import save, small_network
 
-from edgec.base.cache_folder import FOLDER_VARIABLE, LIMIT_VARIABLE
+from edgec.base.result_cache import FOLDER_VARIABLE, LIMIT_VARIABLE
 from edgec.cli.app import run_app
 from edgec.commands import compress_search
 from edgec.floatrun.float_model import FloatModel
-from edgec.workflow import pool_ways
-from edgec.workflow.pool_curve import point_name
+from edgec.workflow import pool_search as pool_ways
+from edgec.workflow.pool_search import point_name
 
 RNG = np.random.default_rng(8)
 COLOURS = 2 * RNG.normal(size=(36, 1, 1, 3))
@@ -109,6 +109,7 @@ def test_what_loses_too_much_is_refused(
     assert "network:2 (chosen)" in page.read_text()
 
 
+@pytest.mark.slow
 def test_what_is_found_can_be_made_by_its_name(
     files: tuple[Path, Path, Path],
     tmp_path: Path,

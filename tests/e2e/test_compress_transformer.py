@@ -14,7 +14,7 @@ from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
 from edgec.commands.training import Training
 from edgec.ir import ops
-from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.decode_dsp import PooledDecodeDsp
 from edgec.workflow.integer import real_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -48,6 +48,7 @@ def compiled(model: Path, data: Path, folder: Path):
     return compile_model(model, "nucleo", calibration=calibration, out=folder, options=options)
 
 
+@pytest.mark.slow
 def test_all_inner_layers_are_pooled(pooled):
     assert len(pooled.report.layers) == LAYERS
     assert pooled.accuracy.int8 >= 0.95

@@ -11,7 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, MLP, TEST_DATA, check_one_message, edgec
-from serial_lines import disturbed, ending, noise, qemu_socket, qemu_terminal
+from serial_lines import (
+    RunningMachine,
+    disturbed,
+    ending,
+    machine_on_socket,
+    noise,
+    qemu_terminal,
+)
 
 from edgec.cli.app import run_app
 from edgec.sim import device
@@ -37,12 +44,18 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def url(build: Path) -> Iterator[str]:
-    with qemu_socket(build / "firmware.elf") as found:
+def on_socket(build: Path) -> Iterator[RunningMachine]:
+    with machine_on_socket(build / "firmware.elf") as found:
         yield found
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
+def url(on_socket: RunningMachine) -> Iterator[str]:
+    with on_socket.awake() as found:
+        yield found
+
+
+@pytest.fixture
 def terminal(build: Path) -> Iterator[str]:
     with qemu_terminal(build / "firmware.elf") as found:
         yield found

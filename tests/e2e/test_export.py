@@ -10,6 +10,7 @@ from bad_input_support import check_one_message, edgec
 from exported_library import STRICT, computed, example_text, export, need, run
 
 from edgec.codegen.formats.registry import FORMATS
+from edgec.codegen.includes import library_folder
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.report.model import Report
 from edgec.target.board import load_board
@@ -38,12 +39,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_every_format_has_what_a_library_needs(compiled_mlp: Path, form: str, tmp_path: Path):
     out = export(compiled_mlp, form, tmp_path / "out")
     names = {path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()}
-    assert {"README.md", "LICENSE", f"src/{PREFIX}.c", f"src/{PREFIX}_weights.c"} < names
+    assert {"README.md", "LICENSE", f"src/{PREFIX}.c", f"src/{PREFIX}-weights.c"} < names
     headers = FORMATS[form].headers
-    assert {f"{headers}/{PREFIX}.h", f"{headers}/edgec/edgec.h"} < names
+    shared = library_folder()
+    assert {f"{headers}/{PREFIX}.h", f"{headers}/{shared}/edgec.h"} < names
     assert any(name.startswith(("example", "samples")) for name in names)
-    runtime = {Path(name).name for name in names if f"{headers}/edgec/" in name}
-    assert runtime == {path.name for path in (compiled_mlp / "library/include/edgec").glob("*")}
+    runtime = {Path(name).name for name in names if f"{headers}/{shared}/" in name}
+    built = compiled_mlp / "library" / "include" / shared
+    assert runtime == {path.name for path in built.rglob("*.h")}
     assert not [name for name in runtime if name.startswith(NEEDLESS)]
     assert len(runtime) < 12
     assert "Licence" in (out / "README.md").read_text()
@@ -93,6 +96,30 @@ def test_cmake_installed_and_found(compiled_mlp: Path, expected: str, tmp_path: 
             assert run(build / "app") == expected
 
 
+def test_cmake_in_a_project_of_cpp_alone(compiled_mlp: Path, expected: str, tmp_path: Path):
+    """The project enables C++ only; the export brings C for itself and asks nothing of the user."""
+    need("cmake", "gcc", "g++")
+    out = export(compiled_mlp, "cmake", tmp_path / "cmake")
+    shutil.copy(out / "example" / "main.c", tmp_path / "main.cpp")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(user CXX)\ninclude(FetchContent)\n"
+        f"FetchContent_Declare(net SOURCE_DIR {out})\nFetchContent_MakeAvailable(net)\n"
+        f"add_executable(app main.cpp)\ntarget_link_libraries(app edgec::{PREFIX})\n"
+    )
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build")
+    run("cmake", "--build", tmp_path / "build")
+    assert run(tmp_path / "build" / "app") == expected
+
+
+def test_the_example_of_the_header_in_cpp(compiled_mlp: Path, tmp_path: Path):
+    need("g++")
+    out = export(compiled_mlp, "c", tmp_path / "out")
+    readme = (compiled_mlp / "library" / "README.md").read_text()
+    (tmp_path / "main.cpp").write_text(readme.split("```c\n")[1].split("```")[0])
+    options = ("-std=c++11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only")
+    run("g++", *options, f"-I{out / 'include'}", tmp_path / "main.cpp")
+
+
 def test_platformio_builds_its_example(compiled_mlp: Path, expected: str, tmp_path: Path):
     from platformio.package.manifest.parser import ManifestParserFactory
     from platformio.package.manifest.schema import ManifestSchema
@@ -130,7 +157,7 @@ def test_a_program_in_cpp(compiled_mlp: Path, compiler: str, standard: str, tmp_
     (tmp_path / "labels.txt").write_text("".join(f"digit {number}\n" for number in range(10)))
     out = export(compiled_mlp, "arduino", tmp_path / "out", "--labels", tmp_path / "labels.txt")
     (tmp_path / "main.cpp").write_text(
-        f'#include "{PREFIX}.h"\n#include "{PREFIX}_labels.h"\n#include <cstdio>\n'
+        f'#include "{PREFIX}.h"\n#include "{PREFIX}-labels.h"\n#include <cstdio>\n'
         "alignas(EDGEC_ARENA_ALIGNMENT) static uint8_t arena[EDGEC_DIGITS_MLP_ARENA_BYTES];\n"
         "int main() {\n    edgec_context_t context;\n"
         f"    if ({PREFIX}_init(&context, arena, sizeof arena) != EDGEC_OK) return 1;\n"

@@ -14,6 +14,7 @@ import pytest
 import yaml
 from exported_library import example_text, export, need, run
 
+from edgec.codegen.includes import library_folder
 from edgec.report.model import Report
 
 PREFIX = "edgec_digits_mlp"
@@ -111,7 +112,7 @@ def test_folders_of_arduino(compiled_mlp: Path, tmp_path: Path):
     for line in text.splitlines():
         assert re.fullmatch(r"[A-Za-z_]\w*\t(KEYWORD1|KEYWORD2|LITERAL1)", line), line
     header = (out / "src" / f"{PREFIX}.h").read_text()
-    header += (out / "src" / "edgec" / "edgec.h").read_text()
+    header += (out / "src" / library_folder() / "edgec.h").read_text()
     assert [word for line in text.splitlines() if (word := line.split()[0]) not in header] == []
 
 

@@ -79,8 +79,8 @@ def test_only_harmless_text_outside_of_the_labels(hostile: Path, form: str, tmp_
 def test_labels_arrive_byte_by_byte(hostile: Path, tmp_path: Path):
     need("gcc")
     out = export(hostile, "c", tmp_path / "out", "--labels", labels_file(tmp_path))
-    (header,) = (out / "include").glob("*_labels.h")
-    prefix = header.name.removesuffix("_labels.h")
+    (header,) = (out / "include").glob("*-labels.h")
+    prefix = header.name.removesuffix("-labels.h")
     (tmp_path / "main.c").write_text(
         f'#include <stdio.h>\n#include "{header.name}"\n'
         f"int main(void) {{ for (uint32_t i = 0; i < {prefix.upper()}_NUM_LABELS; i++) "

@@ -16,11 +16,13 @@ from tests.fuzz.protocol import shrunk, wrong_reply
 from tests.fuzz.protocol_lines import conversation
 from tests.fuzz.protocol_reference import TOYS
 
+pytestmark = pytest.mark.usefixtures("terminal_signals")
 ROOT = Path(__file__).parents[2]
 SHORT = {
     "boards": 200,
     "data": 1000,
     "models": 100,
+    "networks": 60,
     "protocol": 100_000,
     "signals": 6,
     "tflite": 100,

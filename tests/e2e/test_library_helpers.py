@@ -120,13 +120,13 @@ WHOLE = """
     static uint8_t pixels[108];
     load(values, sizeof values);
     load(pixels, sizeof pixels);
-    need(edgec_model_quantize_input(&context, values));
+    need(edgec_model_quantize(&context, values));
     put(edgec_model_input(&context, 0), 108);
     need(edgec_model_quantize_pixels(&context, pixels));
     put(edgec_model_input(&context, 0), 108);
     need(edgec_model_run(&context));
     put(edgec_model_output(&context, 0), 5);
-    need(edgec_model_dequantize_output(&context, results));
+    need(edgec_model_dequantize(&context, results));
     put(results, sizeof results);
     const uint32_t decision = edgec_model_argmax(&context);
     printf("%s %u", edgec_model_label(decision), (unsigned)EDGEC_MODEL_NUM_LABELS);
@@ -205,18 +205,18 @@ def test_several_inputs_and_outputs_have_numbers(tmp_path: Path) -> None:
     header = (result.folder / "library/include/edgec_model.h").read_text()
     helpers = r"edgec_model_((?:quantize|dequantize|argmax)\w*)\(const"
     assert re.findall(helpers, header) == [
-        *("quantize_input_0", "quantize_input_1", "dequantize_output_0", "argmax_0"),
-        "dequantize_output_1",
+        *("quantize_0", "quantize_1", "dequantize_0", "argmax_0"),
+        "dequantize_1",
     ]
     body = (
         "    float values[4], results[3], one[1];\n"
         "    load(values, sizeof values);\n"
-        "    need(edgec_model_quantize_input_0(&context, values));\n"
+        "    need(edgec_model_quantize_0(&context, values));\n"
         "    load(values, sizeof values);\n"
-        "    need(edgec_model_quantize_input_1(&context, values));\n"
+        "    need(edgec_model_quantize_1(&context, values));\n"
         "    need(edgec_model_run(&context));\n"
-        "    need(edgec_model_dequantize_output_0(&context, results));\n"
-        "    need(edgec_model_dequantize_output_1(&context, one));\n"
+        "    need(edgec_model_dequantize_0(&context, results));\n"
+        "    need(edgec_model_dequantize_1(&context, one));\n"
         "    put(results, sizeof results);\n    put(one, sizeof one);\n"
     )
     path = program(result.folder / "library", body, tmp_path)
@@ -233,9 +233,9 @@ def test_a_run_of_its_own_length(tmp_path: Path) -> None:
     wrong, too_long = "!= EDGEC_ERROR_LENGTH", MAXIMUM + 1
     body = (
         f"    static float values[{rows.size}];\n    load(values, sizeof values);\n"
-        f"    if (edgec_model_quantize_input(&context, values, 0) {wrong}) return 4;\n"
-        f"    if (edgec_model_quantize_input(&context, values, {too_long}) {wrong}) return 5;\n"
-        f"    need(edgec_model_quantize_input(&context, values, {MAXIMUM - less}));\n"
+        f"    if (edgec_model_quantize(&context, values, 0) {wrong}) return 4;\n"
+        f"    if (edgec_model_quantize(&context, values, {too_long}) {wrong}) return 5;\n"
+        f"    need(edgec_model_quantize(&context, values, {MAXIMUM - less}));\n"
         f"    put(edgec_model_input(&context, 0), {rows.size});\n"
     )
     found = answered(program(tmp_path / "library", body, tmp_path), rows.tobytes())
@@ -247,11 +247,11 @@ def test_a_run_of_its_own_length(tmp_path: Path) -> None:
 def test_before_init_nothing_is_touched(images: CompileResult, tmp_path: Path) -> None:
     body = (
         "    float values[108] = {0};\n    uint8_t pixels[108] = {0};\n"
-        "    if (edgec_model_quantize_input(&context, NULL) != EDGEC_ERROR_NULL) return 4;\n"
+        "    if (edgec_model_quantize(&context, NULL) != EDGEC_ERROR_NULL) return 4;\n"
         "    context.arena = NULL;\n"
-        "    if (edgec_model_quantize_input(&context, values) != EDGEC_ERROR_NULL) return 5;\n"
+        "    if (edgec_model_quantize(&context, values) != EDGEC_ERROR_NULL) return 5;\n"
         "    if (edgec_model_quantize_pixels(NULL, pixels) != EDGEC_ERROR_NULL) return 6;\n"
-        "    if (edgec_model_dequantize_output(&context, values) != EDGEC_ERROR_NULL) return 7;\n"
+        "    if (edgec_model_dequantize(&context, values) != EDGEC_ERROR_NULL) return 7;\n"
         "    if (edgec_model_argmax(&context) != UINT32_MAX) return 8;\n"
         "    if (edgec_model_label(edgec_model_argmax(&context))[0] != 0) return 9;\n"
     )
@@ -319,16 +319,16 @@ def test_labels_of_the_command_line(capsys: Capsys, tmp_path: Path) -> None:
     command = ("compile", MLP, "--board", "host", "--calibration", CALIBRATION, "--no-verify")
     command += ("--no-build", "--out", tmp_path / "b", "--labels", tmp_path / "labels.txt")
     assert edgec(capsys, *command).code == 0
-    header = (tmp_path / "b/library/include/edgec_digits_mlp_labels.h").read_text()
+    header = (tmp_path / "b/library/include/edgec_digits_mlp-labels.h").read_text()
     assert "#define EDGEC_DIGITS_MLP_NUM_LABELS 10\n" in header
     assert (
-        '#include "edgec_digits_mlp_labels.h"'
+        '#include "edgec_digits_mlp-labels.h"'
         in (tmp_path / "b/library/include/edgec_digits_mlp.h").read_text()
     )
     done = edgec(capsys, "run", tmp_path / "b", "--input", CALIBRATION)
     assert re.search(r": digit \d", done.out)
     out = export(tmp_path / "b", "c", tmp_path / "c")
-    assert (out / "include/edgec_digits_mlp_labels.h").read_text() == header
+    assert (out / "include/edgec_digits_mlp-labels.h").read_text() == header
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_counts_are_exact_and_complete(compiled, model: str, name: str):
     assert 0 < found.arena_touched_bytes <= found.arena_bytes
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)
 def test_counted_run_computes_what_the_oracle_does(compiled, model: str, name: str):
@@ -120,6 +120,7 @@ def test_counted_run_computes_what_the_oracle_does(compiled, model: str, name: s
         assert np.array_equal(oracle[output].reshape(-1), found)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_fewer_bits_are_fewer_instructions(compiled, name: str):
     result = compiled("small", name)
@@ -134,6 +135,7 @@ def test_fewer_bits_are_fewer_instructions(compiled, name: str):
     assert np.array_equal(output, graph.quant(name_of).dequantize(oracle))
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_shorter_runs_are_counted_and_computed(name: str, tmp_path: Path):
     need(name)
@@ -225,7 +227,7 @@ def test_missing_compiler_says_how_to_install_it(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)

@@ -15,7 +15,7 @@ from edgec.base.options import App, CompileOptions
 from edgec.codegen.cnames import library_names
 from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.commands.compile_key import compile_key
+from edgec.commands.compile_cached import compile_key
 from edgec.target.board import load_board
 from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand
@@ -92,13 +92,16 @@ def test_a_header_beside_the_file_is_not_taken_along(tmp_path: Path) -> None:
         built(tmp_path / "out", main)
 
 
-def test_nothing_is_left_of_a_build_that_fails(capsys: Capsys, tmp_path: Path) -> None:
+def test_the_output_folder_of_a_build_that_fails(capsys: Capsys, tmp_path: Path) -> None:
     main = tmp_path / "own.c"
     main.write_text('#include "edgec_digits_resnet.h"\nint main(void) { return 0; }\n')
     before = snapshot(main)
     options = ("--board", "host", "--no-verify", "--out", tmp_path / "out")
     done = edgec(capsys, "compile", MLP, "--main", main, *options)
-    check_one_message(done, f"{main}:1: ", "network is edgec_digits_mlp.h\n", code=9)
+    kept = tmp_path / "out-unbuilt"
+    check_one_message(done, f"{main}:1: ", "network is edgec_digits_mlp.h; ", str(kept), code=9)
+    assert (kept / "library" / "include" / "edgec_digits_mlp.h").is_file()
+    shutil.rmtree(kept)
     assert snapshot(main) == before
 
 

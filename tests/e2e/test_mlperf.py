@@ -70,6 +70,7 @@ def test_image_classification_over_a_terminal(tmp_path: Path) -> None:
         assert again.results == printed(expected[-1])
 
 
+@pytest.mark.slow
 def test_anomaly_detection_over_tcp(tmp_path: Path) -> None:
     windows = np.random.default_rng(2).normal(-3, 2, (1, 640)).astype(np.float32)
     build = compiled(

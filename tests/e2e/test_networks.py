@@ -70,6 +70,7 @@ def check_equal(result: CompileResult, arena: int) -> None:
     assert result.report.memory.arena_bytes <= arena
 
 
+@pytest.mark.slow
 def test_own_network_is_equal_and_says_what_float_says(tmp_path: Path):
     path = OWN_NETWORKS["resnet8"]
     samples = {"input": digit_images("calibration", 200)}

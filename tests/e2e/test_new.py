@@ -52,6 +52,7 @@ def strictly_compiled(project: Path, library: Path, main: Path) -> None:
             subprocess.run(words, check=True)
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_documents(
     capsys: Capsys, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def test_firmware_for_a_microcontroller(tmp_path: Path) -> None:
     assert b"/compiler/lib/gcc" in elf  # the moved compiler was used, and is not named
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("board", ["host", "raspberry_pi_3"])
 def test_program_of_an_operating_system(board: str, tmp_path: Path) -> None:
     if board != "host" and shutil.which("aarch64-linux-gnu-gcc") is None:
@@ -82,6 +83,7 @@ def test_program_of_an_operating_system(board: str, tmp_path: Path) -> None:
     assert telling(compiled(board, tmp_path), tmp_path) == []
 
 
+@pytest.mark.slow
 def test_pio_run_works_in_the_installed_project(tmp_path: Path) -> None:
     output = compiled("host", tmp_path)
     argv = [sys.executable, "-m", "platformio", "run"]

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from bad_input_support import CALIBRATION
 
 from edgec.cli.app import run_app
 
@@ -96,10 +97,13 @@ def test_model_that_brings_its_ranges(capsys: Capsys, quantized: Path, option) -
     [
         (("compress", MLP, "--shared-pool"), "--shared-pool"),
         (("compress", MLP, "--epochs", "3", "--augment"), "--epochs, --augment"),
-        (("evaluate", "folder", "--data", "x.npz", "--html", "x.html"), "--html"),
+        (("evaluate", "{build}", "--data", CALIBRATION, "--html", "x.html"), "--html"),
     ],
 )
-def test_other_commands(capsys: Capsys, arguments: tuple[object, ...], named: str) -> None:
+def test_other_commands(
+    capsys: Capsys, compiled_mlp: Path, arguments: tuple[object, ...], named: str
+) -> None:
+    arguments = tuple(compiled_mlp if word == "{build}" else word for word in arguments)
     assert f"error: {named}: " in refused(capsys, *arguments)
 
 

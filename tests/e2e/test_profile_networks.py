@@ -49,6 +49,7 @@ def test_cycles_per_instruction_are_those_of_such_code_on_an_l4r5(name: str, roo
     assert 1.1 <= profiled(name, "nucleo_l4r5zi", root).cycles_per_instruction <= 1.78
 
 
+@pytest.mark.slow
 def test_weights_that_stream_from_flash_make_the_core_wait(root: Path):
     found = profiled("resnet8", "nucleo_l4r5zi", root)
     assert found.total.data_stalls > 0

@@ -73,6 +73,7 @@ def logits(model: IntegerModel, x: np.ndarray) -> np.ndarray:
     return found.reshape(len(x), -1).astype(np.int64)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("activations", [QuantType.QInt8, QuantType.QUInt8])
 def test_it_decides_as_the_file_does(tmp_path: Path, activations: QuantType) -> None:
     path, (x, y) = quantized(tmp_path, activations), digits()

@@ -23,6 +23,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("checkout")
 def test_the_tour_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]):
     tour = [words[1:] for words in commands(README) if words[0] == "edgec"]

@@ -72,6 +72,7 @@ def without_network() -> list[str]:
     return prefix
 
 
+@pytest.mark.slow
 def test_pio_run_in_the_project_gives_the_same_firmware(folders: tuple[Path, Path], tmp_path: Path):
     """As a user types it, in a home without PlatformIO's packages; also after a move."""
     project = Path(shutil.copytree(folders[0] / "project", tmp_path / "moved" / "project"))

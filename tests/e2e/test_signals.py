@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from bad_input_support import CALIBRATION, MLP, Done, edgec_process, snapshot
 
+pytestmark = pytest.mark.usefixtures("terminal_signals")
 ENDINGS = [
     (signal.SIGINT, 130, "interrupted"),
     (signal.SIGTERM, 143, "ended by SIGTERM"),

@@ -168,7 +168,7 @@ def test_flash_build_says_what_auto_would_save(
     out = tmp_path / "out"
     assert run_app(["compile", str(MLP), *options, "--no-build", "--out", str(out)]) == 0
     assert "--placement auto would copy" in capsys.readouterr().out
-    header = next((out / "library" / "src").glob("*_weights.h")).read_text()
+    header = next((out / "library" / "src").glob("*-weights.h")).read_text()
     assert "EDGEC_HOT_WEIGHTS" not in header
 
 
@@ -212,8 +212,8 @@ def test_exported_libraries_take_the_user_s_section(in_ram: CompileResult, tmp_p
     need("arm-none-eabi-gcc")
     library = tmp_path / "library"
     assert run_app(["export", str(in_ram.folder), "--as", "c", "--out", str(library)]) == 0
-    (source,) = library.rglob("*_weights.c")
-    include = next(path.parent for path in library.rglob("edgec_digits_mlp_weights.h"))
+    (source,) = library.rglob("*-weights.c")
+    include = next(path.parent for path in library.rglob("edgec_digits_mlp-weights.h"))
     section = '-DEDGEC_HOT_WEIGHTS=__attribute__((section(".fast_data")))'
     for flags, expected in (([], ".rodata"), ([section], ".fast_data")):
         target = tmp_path / "weights.o"

@@ -9,19 +9,17 @@ from pathlib import Path
 
 import pytest
 from port_probe import emit_probe
-from toy_firmware import build_toy_firmware, toy_library
+from toy_firmware import build_toy_firmware
 
 from edgec.base.resources import data_dir
-from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.target.board import Board, list_boards, load_board
 from edgec.toolchain.cc import WARNING_FLAGS
-from edgec.toolchain.platformio import build
 from edgec.toolchain.size import firmware_size
 
 BOARDS = [board for board in list_boards() if not board.is_hosted]
 
 
-@pytest.mark.few_cases(6)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
 def test_firmware_links_in_the_boards_memory(tmp_path: Path, board: Board) -> None:
     elf = build_toy_firmware(tmp_path, board, ("toy",))
@@ -40,21 +38,7 @@ def test_firmware_links_in_the_boards_memory(tmp_path: Path, board: Board) -> No
     assert reset & 1  # Thumb
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
-def test_platformio_builds_every_board(tmp_path: Path, board: Board) -> None:
-    compiler = f"{board.core.gcc_prefix}gcc"
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
-    library = toy_library(tmp_path / "library", "toy", with_source=True)
-    model = FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048, 1)
-    emit_project([model], board, tmp_path / "project")
-    files = build(tmp_path / "project", board)
-    assert files.elf.is_file()
-    assert (files.bin is None) == board.is_hosted
-
-
-@pytest.mark.few_cases(8)
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
 def test_port_compiles_cleanly_with_clang(tmp_path: Path, board: Board) -> None:
     """The other compiler: building with gcc and every warning is the test above."""

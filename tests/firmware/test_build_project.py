@@ -18,6 +18,7 @@ from edgec.toolchain.platformio import FirmwareFiles, Mode, build, run_platformi
 from edgec.toolchain.size import firmware_size
 from edgec.toolchain.uf2 import uf2_image
 
+pytestmark = pytest.mark.platformio
 BOARD = load_board("mps2_an386")
 
 

@@ -44,7 +44,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
     return get
 
 
-@pytest.mark.few_cases(5)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ALL_BOARDS)
 def test_every_board_runs_the_firmware(build: Build, name: str) -> None:
     board = toy_board(name)
@@ -74,7 +74,7 @@ def test_the_clock_that_qemu_lacks_is_reached_in_the_other_emulator(build: Build
         assert firmware.info().clock_hz == board.clock_hz == 168_000_000
 
 
-@pytest.mark.few_cases(5)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ALL_BOARDS)
 def test_a_fault_names_the_function(build: Build, name: str) -> None:
     with EmulatedFirmware(build(name), toy_board(name)) as firmware:

@@ -15,9 +15,17 @@ from edgec.sim.peripherals import (
     always,
     follows,
 )
-from edgec.sim.peripherals_imxrt import IMXRT1060
-from edgec.sim.peripherals_rp2 import RP2040, RP2350
-from edgec.sim.peripherals_stm32 import STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5
+from edgec.sim.peripherals_boards import (
+    IMXRT1060,
+    RP2040,
+    RP2350,
+    STM32F1,
+    STM32F4,
+    STM32G0,
+    STM32H7,
+    STM32L4,
+    STM32U5,
+)
 
 UART = 0x4000_4400
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from edgec.base.errors import BuildError, SimulationError
-from edgec.toolchain.stream import open_stream
+from edgec.toolchain.live_process import open_stream
 
 _ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
 

@@ -20,7 +20,8 @@ from edgec.sim.protocol import FirmwareClient
 from edgec.sim.trace_linux import TracedProgram, trace_program
 from edgec.target.board import load_board
 from edgec.timing.types import CodeKind
-from edgec.toolchain.stream import open_stream
+from edgec.toolchain import process
+from edgec.toolchain.live_process import StreamingProcess
 
 NAMES = ("raspberry_pi_3", "raspberry_pi_2")
 TOYS = ("toy", "toy_pair", "toy_crash")
@@ -45,6 +46,7 @@ def build(tmp_path_factory: pytest.TempPathFactory) -> Build:
 # ---- qemu-user
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_firmware_answers_in_qemu(build: Build, name: str) -> None:
     with EmulatedFirmware(build(name), toy_board(name)) as firmware:
@@ -104,7 +106,9 @@ def test_counts_are_those_of_qemu(build: Build, name: str, tmp_path: Path) -> No
     usage = subprocess.run([program, "-help"], capture_output=True, text=True, check=False).stdout
     single = "-one-insn-per-tb" if "-one-insn-per-tb" in usage else "-singlestep"  # since 8.1
     options = ["-cpu", board.emulator.cpu, single, "-d", "exec,nochain", "-D", str(log)]
-    with open_stream([program, *options, build(name)]) as stream:
+    # Not confined: it writes its log.
+    with process.start([program, *options, build(name)], stderr=subprocess.STDOUT) as child:
+        stream = StreamingProcess(child, Path(program).name)
         FirmwareClient(stream, run_timeout_s=60).trace([toy_input()])
     run = trace_program(build(name), board, [toy_input()])
     start, size = run.program.symbol("toy_run")
@@ -128,6 +132,7 @@ def executions(run: TracedProgram, addresses: list[int]) -> Counter[int]:
     return found
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_crash_while_counting_names_the_function(build: Build, name: str) -> None:
     pytest.importorskip("unicorn")

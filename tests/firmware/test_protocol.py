@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from toy_firmware import build_toy_firmware, toy_input, toy_steps
 
 from edgec.target.board import load_board
-from edgec.toolchain.stream import StreamingProcess, open_stream
+from edgec.toolchain.live_process import StreamingProcess, open_stream
 
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 

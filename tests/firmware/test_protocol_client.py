@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from toy_firmware import build_toy_firmware, toy_input, toy_steps
 
+from edgec.base.calls import Call
 from edgec.base.dtypes import DType
 from edgec.base.errors import SimulationError
 from edgec.sim.link import ByteStream, RequestError
 from edgec.sim.ports import PortTensor
 from edgec.sim.protocol import FirmwareClient
 from edgec.target.board import load_board
-from edgec.toolchain.stream import StreamingProcess, open_stream
+from edgec.toolchain.live_process import StreamingProcess, open_stream
 from edgec.workflow.traced import _Firmware
 
 
@@ -129,11 +130,11 @@ def test_a_tracer_does_without_a_request_that_is_refused_and_not_without_the_lin
     x = toy_input()
     line = DisturbedLine(stream, seed=0, flip=0.0, drop=0.0)
     tracer = _Firmware(FirmwareClient(line, reply_timeout_s=0.2), counts=False)
-    assert tracer.dump([x], 1) == toy_steps(x)[1].tobytes()
-    assert tracer.dump([x], 2) is None  # as earlier firmware answers: with an error
+    assert tracer.dump([x], Call(1)) == toy_steps(x)[1].tobytes()
+    assert tracer.dump([x], Call(2)) is None  # as earlier firmware answers: with an error
     line._drop = 1.0
     with pytest.raises(SimulationError):
-        tracer.dump([x], 1)
+        tracer.dump([x], Call(1))
 
 
 def test_several_models_inputs_outputs(stream: StreamingProcess) -> None:

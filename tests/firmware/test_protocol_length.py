@@ -13,7 +13,7 @@ from edgec.base.errors import SimulationError
 from edgec.sim.link import RequestError
 from edgec.sim.protocol import FirmwareClient
 from edgec.target.board import load_board
-from edgec.toolchain.stream import open_stream
+from edgec.toolchain.live_process import open_stream
 
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 X = np.arange(1, 11, dtype=np.int8)

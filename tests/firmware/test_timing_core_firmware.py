@@ -80,7 +80,7 @@ def price_all(model: CoreModel, decoded: list[tuple[Instruction, ...]]) -> None:
             assert model.cost(block, False) >= 0
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", BOARDS)
 def test_every_instruction_is_priced(name: str, tmp_path: Path) -> None:
     board = load_board(name)

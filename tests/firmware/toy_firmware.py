@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from c_programs import build_program
 
+from edgec.codegen.files import write_tree
+from edgec.codegen.includes import in_library, library_folder, runtime_headers
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.target.board import Board, load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 
 FIXTURES = Path(__file__).parent / "fixtures"
-RUNTIME = Path(__file__).parents[2] / "firmware" / "runtime" / "include"
 TOYS = (
     "toy",
     "toy_pair",
@@ -32,9 +33,15 @@ TOYS = (
 ARENA_BYTES = 2048
 
 
+def put_runtime(folder: Path) -> None:
+    """Write the runtime headers into the folder `include` of a library."""
+    headers = {f"{library_folder()}/{name}": text for name, text in runtime_headers().items()}
+    write_tree(folder / "include", {name: in_library(text) for name, text in headers.items()})
+
+
 def toy_library(folder: Path, name: str, *, with_source: bool) -> Path:
     """A model library as `emit_library` lays it out; one of them holds the code of all models."""
-    shutil.copytree(RUNTIME, folder / "include", dirs_exist_ok=True)
+    put_runtime(folder)
     shutil.copy(FIXTURES / "toy_model.h", folder / "include" / "toy_model.h")
     if with_source:
         (folder / "src").mkdir(parents=True)
@@ -77,28 +84,24 @@ def compile_project(
     if compiler is None:
         pytest.skip(f"the compiler for {board.name} is not installed")
     sources = sorted(
-        path for path in [*project.rglob("*.c"), *project.rglob("*.S")] if ".pio" not in path.parts
+        path.relative_to(project)
+        for path in [*project.rglob("*.c"), *project.rglob("*.S")]
+        if ".pio" not in path.parts
     )
-    folders = [project / "include", *sorted(project.glob("lib/*/include")), project / "src/app"]
-    folders += [path for path in sorted(project.glob("src/port/*")) if path.is_dir()]
+    places = ["include", *sorted(project.glob("lib/*/include")), "src/app"]
+    places += [path for path in sorted(project.glob("src/port/*")) if path.is_dir()]
+    folders = [(project / place).relative_to(project) for place in places]
     flags = ["-std=c11", "-Os", "-g", "-ffunction-sections", "-fdata-sections", *WARNING_FLAGS]
-    flags += [*extra_flags, *board.gcc_flags]
+    flags += [f"-ffile-prefix-map={project.absolute()}=.", *extra_flags, *board.gcc_flags]
+    link = ["-lgcc"]
     if board.linux is not None:
-        flags += ["-static"]
+        link += ["-static"]
     if not board.is_hosted:
-        flags += [
-            "-fno-tree-loop-distribute-patterns",
-            "-nostartfiles",
-            "-nostdlib",
-            f"-T{project / 'linker.ld'}",
-            "-Wl,--gc-sections,--fatal-warnings",
-        ]
-    command = [compiler, *flags, *(f"-I{folder}" for folder in folders), *map(str, sources)]
-    done = subprocess.run(
-        [*command, "-lgcc", "-o", str(elf)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return elf
+        flags += ["-fno-tree-loop-distribute-patterns"]
+        link += ["-nostartfiles", "-nostdlib", f"-T{project / 'linker.ld'}"]
+        link += ["-Wl,--gc-sections,--fatal-warnings"]
+    command = [compiler, *flags, *(f"-I{folder}" for folder in folders)]
+    return build_program(command, sources, elf, link, project)
 
 
 def toy_board(name: str) -> Board:

@@ -4,3 +4,10 @@
 with limits of time and memory, `findings` keeps what failed as small files, and `campaigns` lists
 the campaigns.
 """
+
+import sys
+from pathlib import Path
+
+_HELPERS = str(Path(__file__).resolve().parents[1] / "helpers")
+if _HELPERS not in sys.path:  # where pytest has not put it
+    sys.path.insert(0, _HELPERS)

@@ -10,6 +10,7 @@ MODULES: dict[str, str] = {
     "boards": "boards",
     "data": "data",
     "models": "models",
+    "networks": "networks",
     "tflite": "tflite_files",
     "protocol": "protocol",
     "signals": "signals",

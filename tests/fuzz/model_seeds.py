@@ -16,9 +16,9 @@ _RANDOM_GRAPHS = 24
 
 def seed_models() -> list[onnx.ModelProto]:
     """All seeds, in the same order every time."""
-    for folder in ("helpers", "unit/importers"):
-        if str(TESTS / folder) not in sys.path:
-            sys.path.insert(0, str(TESTS / folder))
+    folder = str(TESTS / "unit" / "importers")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
     return [*_single_operators(), *_networks(), *_pooled(), *_exported()]
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 import os
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +27,6 @@ _RECORDS: list[tuple[Any, Any]] = []
 
 def prepare(shared: Path) -> None:
     """Build the seeds and import what cases need."""
-    helpers = str(_TESTS / "helpers")
-    if helpers not in sys.path:
-        sys.path.insert(0, helpers)
     from tflite_cases import CASES, model_of
     from tflite_damage import as_codes
     from tflite_metadata import metadata, with_files

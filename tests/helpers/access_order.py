@@ -48,58 +48,45 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_conv2d(spec))
         case s.PooledDecodeDsp():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
-            return list(_tile_3x2(spec.dense))
-        case s.Tile3x2():
-            return list(_tile_3x2(spec))
-        case s.Tile4x4():
-            return list(_tile_3x2(spec, 4))
-        case s.Tile5x2():
-            return list(_tile_3x2(spec, 5, splits_six=spec.by_three))
-        case s.Tile1x4() | s.Lanes1x4():
+            return list(_dense_3x2(spec.dense))
+        case s.Dense3x2():
+            return list(_dense_3x2(spec))
+        case s.Dense4x4():
+            return list(_dense_3x2(spec, 4))
+        case s.Dense5x2():
+            return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
+        case s.Dense1x4() | s.Dense1x4M0():
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
-        case s.Line4x2():
+        case s.Conv4x2():
             lines = spec.lines * spec.image.out_width
             return list(_by_windows(spec, range(0, spec.rows, lines)))
-        case s.Tile4x2():
+        case s.Dense4x2():
             return list(
                 _by_rows(spec) if spec.window is None else _by_windows(spec, spec.first_rows)
             )
-        case s.DepthwiseNarrow():
+        case s.Depthwise3x3FewColumns():
             return list(_by_strips(spec.window, spec.window.out_height, 4))
-        case s.DepthwisePlanes() | s.DepthwiseBands():
+        case s.Depthwise3x3() | s.Depthwise3x3ManyColumns():
             return list(_by_strips(spec.window, spec.strip, 4))
-        case s.DepthwiseTriples():
+        case s.DepthwiseM0():
             return list(_by_strips(spec.window, 3, 1))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
-        case s.MaxPool() | s.AveragePool() | s.AverageCodes():
+        case s.MaxPool():
             return list(_by_channel(spec.window, 1))
         case s.Gemm():
             return list(_gemm(spec))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
-        case s.Add() | s.Add20() | s.SquaredDifference() | s.Mul():
-            return list(_elementwise(spec, operand))
-        case s.Extremum() | s.Div():
-            return list(_elementwise(spec, operand))
-        case s.Compare():
-            return list(_wide(spec.loops, operand, spec.dtype.size_bytes, 4))
-        case s.Where():
-            size = spec.dtype.size_bytes
-            return list(_wide(spec.loops, operand, (4, size, size)[operand], size))
-        case s.FromInteger():
-            return list(_wide((s.Loop(spec.count, (1,)),), 0, 4, 1))
-        case s.MixedAdd() | s.MixedMul() | s.MixedDiv():
-            sizes = (spec.of.a.size_bytes, spec.of.b.size_bytes)
-            return list(_wide(spec.of.loops, operand, sizes[operand], spec.of.y.size_bytes))
-        case s.MixedTile():
+        case s.Elementwise():
+            sizes = [dtype.size_bytes for dtype in spec.types]
+            return list(_wide(spec.loops, operand, sizes[operand], sizes[-1]))
+        case s.Dense2x2():
             return list(_by_two_pixels(spec))
-        case s.MixedTable():
-            return list(_wide((s.Loop(spec.count, (1,)),), 0, 2, spec.y.size_bytes))
-        case s.MixedConv() | s.MixedAverage():
+        case s.Windowed() | s.AveragePool():
             return list(_mixed_windows(spec))
-        case s.Reduce() | s.ReduceNorm():
+        case s.Reduce():
             return list(_reduce(spec))
         case s.StridedCopy():
             return list(_strided_copy(spec))
@@ -135,8 +122,8 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _tile_3x2(
-    spec: s.Tile3x2 | s.Tile4x4 | s.Tile5x2, rows_of_tile: int = 3, *, splits_six: bool = False
+def _dense_3x2(
+    spec: s.Dense3x2 | s.Dense4x4 | s.Dense5x2, rows_of_tile: int = 3, *, splits_six: bool = False
 ) -> Iterator[Event]:
     """As `_conv2d`, several rows at a time; the last six of them may be twice three."""
     w = spec.window
@@ -160,10 +147,11 @@ def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
             yield "w", number * channels + o
 
 
-def _mixed_windows(spec: s.MixedConv | s.MixedAverage) -> Iterator[Event]:
+def _mixed_windows(spec: s.Windowed | s.AveragePool) -> Iterator[Event]:
     """Channel by channel of the output; a convolution reads all channels of its group for each."""
-    w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
-    conv = isinstance(spec, s.MixedConv)
+    conv = isinstance(spec, s.Windowed)
+    w, read = spec.window, spec.x.size_bytes
+    written = (spec.y if conv else spec.output.dtype).size_bytes
     channels = spec.out_channels if conv else w.channels
     for number, oy, ox in _raster(w):
         for o in range(channels):
@@ -179,7 +167,7 @@ def _mixed_windows(spec: s.MixedConv | s.MixedAverage) -> Iterator[Event]:
             yield from (("w", start + byte) for byte in range(written))
 
 
-def _by_two_pixels(spec: s.MixedTile) -> Iterator[Event]:
+def _by_two_pixels(spec: s.Dense2x2) -> Iterator[Event]:
     """Two windows as a whole, then two filters of both pixels by turns."""
     w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
     pixels = list(_raster(w))
@@ -217,13 +205,13 @@ def _gemm(spec: s.Gemm) -> Iterator[Event]:
             yield from (("w", row * spec.units + o) for o in range(first, end))
 
 
-def _by_rows(spec: s.Tile4x2) -> Iterator[Event]:
+def _by_rows(spec: s.Dense4x2) -> Iterator[Event]:
     for first, last in itertools.pairwise((*spec.first_rows, spec.rows)):
         yield from (("r", i) for i in range(first * spec.depth, last * spec.depth))
         yield from (("w", o) for o in range(first * spec.units, last * spec.units))
 
 
-def _by_windows(spec: s.Tile4x2, firsts: Iterable[int]) -> Iterator[Event]:
+def _by_windows(spec: s.Dense4x2, firsts: Iterable[int]) -> Iterator[Event]:
     w = spec.window
     assert w is not None
     pixels = list(_raster(w))
@@ -254,10 +242,6 @@ def _walk(loops: tuple[s.Loop, ...], operand: int = 0) -> Iterator[int]:
         yield sum(i * loop.strides[operand] for i, loop in zip(counters, loops, strict=True))
 
 
-def _elementwise(spec: s.Add | s.Mul | s.Extremum | s.Div, operand: int) -> Iterator[Event]:
-    return _wide(spec.loops, operand, 1, 1)
-
-
 def _wide(loops: tuple[s.Loop, ...], operand: int, read: int, written: int) -> Iterator[Event]:
     """Elements of several bytes."""
     for number, index in enumerate(_walk(loops, operand)):
@@ -265,10 +249,12 @@ def _wide(loops: tuple[s.Loop, ...], operand: int, read: int, written: int) -> I
         yield from (("w", number * written + byte) for byte in range(written))
 
 
-def _reduce(spec: s.Reduce | s.ReduceNorm) -> Iterator[Event]:
+def _reduce(spec: s.Reduce) -> Iterator[Event]:
+    read, written = spec.x.size_bytes, spec.y.size_bytes
     for number, base in enumerate(_walk(spec.kept)):
-        yield from (("r", base + index) for index in _walk(spec.reduced))
-        yield "w", number
+        for index in _walk(spec.reduced):
+            yield from (("r", (base + index) * read + byte) for byte in range(read))
+        yield from (("w", number * written + byte) for byte in range(written))
 
 
 def _strided_copy(spec: s.StridedCopy) -> Iterator[Event]:

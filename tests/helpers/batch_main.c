@@ -70,7 +70,7 @@ int main(int argc, char **argv) {
     }
     steps = open_file(argv[3], "wb");
     uint8_t *arena = allocate(model->arena_bytes);
-    const edgec_status_t status = edgec_batch_run(model, arena, (const uint8_t *const *)inputs,
+    const edgec_status_t status = edgec_run_batch(model, arena, (const uint8_t *const *)inputs,
                                                   outputs, 0, count, &form, write_step);
     free(arena);
     FILE *out = open_file(argv[4], "wb");

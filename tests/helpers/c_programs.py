@@ -1,5 +1,6 @@
 """Compiles and runs small C programs on this computer: every compiler, level and sanitizer."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +11,8 @@ from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS, find_host_compilers
 
 RUNTIME_INCLUDE = data_dir("firmware") / "runtime" / "include"
-SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+SANITIZE = ("-O0", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+"""What is undefined is found before it is optimized; lines for reports, no variables."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,36 @@ class Build:
         if "-m32" in self.flags:
             _need_32_bits(found[self.compiler].path, output.with_name("empty"))
         options = ["-std=c11", *WARNING_FLAGS, *self.flags, *(f"-I{folder}" for folder in includes)]
-        argv = [found[self.compiler].path, *options, *sources, "-o", output]
-        done = process.run(argv, timeout_s=300)
-        assert done.returncode == 0, done.stderr
-        return output
+        return build_program([found[self.compiler].path, *options], sources, output)
+
+
+def build_program(
+    command: Sequence[str | Path],
+    sources: Sequence[Path],
+    output: Path,
+    link: Sequence[str | Path] = (),
+    folder: Path | None = None,
+) -> Path:
+    """Compile sources one by one and link them; fails with what the compiler says.
+
+    Args:
+        command: compiler and options.
+        sources: C or assembler.
+        output: the program; objects lie beside it.
+        link: what the linker gets beside these options.
+        folder: where compiler and linker run.
+    """
+    objects = output.with_name(f"{output.name}.objects")
+    objects.mkdir(exist_ok=True)
+    targets = [objects / f"{number}.o" for number in range(len(sources))]
+    for source, target in zip(sources, targets, strict=True):
+        _must(process.run([*command, "-c", source, "-o", target], timeout_s=300, cwd=folder))
+    _must(process.run([*command, *targets, *link, "-o", output], timeout_s=300, cwd=folder))
+    return output
+
+
+def _must(done: process.Completed) -> None:
+    assert done.returncode == 0, done.stderr
 
 
 BUILDS = tuple(

@@ -12,7 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 import pytest
-from parity import BATCH_MAIN, HOST_DIR, Sample
+from c_programs import build_program
+from parity import BATCH_MAIN, HOST_DIR, RUNTIME_INCLUDE, Sample
 from targets import bare_target, by_precedence
 
 from edgec.codegen.library import emit_library
@@ -91,13 +92,12 @@ def linked(
 
     Behind the arena and every input and output is a page that must not be touched.
     """
-    argv = [machine.tool("gcc"), "-std=c11", "-static", *WARNING_FLAGS, *machine.flags, *flags]
-    argv += [f"-DEDGEC_MODEL={model_symbol(library)}", f"-I{library / 'include'}", f"-I{HOST_DIR}"]
-    argv += [*sorted((library / "src").glob("*.c")), HOST_DIR / "edgec_batch.c", BATCH_MAIN]
-    argv += [GUARDED_MALLOC, "-Wl,--wrap=malloc,--wrap=free"]
-    done = process.run([*argv, "-o", output], timeout_s=300)
-    assert done.returncode == 0, done.stderr
-    return output
+    command = [machine.tool("gcc"), "-std=c11", *WARNING_FLAGS, *machine.flags, *flags]
+    command += [f"-DEDGEC_MODEL={model_symbol(library)}"]
+    command += [f"-I{library / 'include'}", f"-I{HOST_DIR}", f"-I{RUNTIME_INCLUDE}"]
+    sources = [*sorted((library / "src").glob("*.c")), HOST_DIR / "edgec_batch.c", BATCH_MAIN]
+    link = ["-static", "-Wl,--wrap=malloc,--wrap=free"]
+    return build_program(command, [*sources, GUARDED_MALLOC], output, link)
 
 
 def check_program(

@@ -8,10 +8,10 @@ from depthwise_cases import INT8, Case, graph_of
 from targets import by_precedence
 
 from edgec.ir import Graph
-from edgec.kernels.dsp.depthwise_bands.spec import DepthwiseBands
-from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
-from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
-from edgec.kernels.dsp.planes import PlanesFunction
+from edgec.kernels.dsp.depthwise import UnpackedDepthwise
+from edgec.kernels.dsp.depthwise_3x3_few_columns_s8_dsp import Depthwise3x3FewColumns
+from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3ManyColumns
+from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -25,7 +25,7 @@ class Kernel:
     `random_case`: one that no one chose, which may get it; most do.
     """
 
-    spec_type: type[PlanesFunction]
+    spec_type: type[UnpackedDepthwise]
     cases: tuple[Case, ...]
     others: tuple[Case, ...]
     random_case: Callable[[np.random.Generator], Case]
@@ -97,7 +97,7 @@ def _planes(rng: np.random.Generator) -> Case:
 
 
 NARROW = Kernel(
-    DepthwiseNarrow,
+    Depthwise3x3FewColumns,
     (
         Case(25, 5, 64),
         Case(6, 6, 13),
@@ -142,7 +142,7 @@ NARROW = Kernel(
     _narrow,
 )
 BANDS = Kernel(
-    DepthwiseBands,
+    Depthwise3x3ManyColumns,
     (
         Case(12, 12, 64),
         Case(24, 24, 30),
@@ -173,7 +173,7 @@ BANDS = Kernel(
     _bands,
 )
 PLANES = Kernel(
-    DepthwisePlanes,
+    Depthwise3x3,
     (
         Case(25, 7, 8),
         Case(8, 8, 12, bounds=(-20, 127)),

@@ -66,15 +66,27 @@ def check_emulated_lengths(
 
 def emulated(name: str, library: Path, program: Program, folder: Path) -> EmulatedFirmware:
     """Firmware of a board, built around a library."""
+    return emulated_models(name, [(library, program)], folder)
+
+
+def emulated_models(
+    name: str, models: Sequence[tuple[Path, Program]], folder: Path
+) -> EmulatedFirmware:
+    """Firmware of a board that serves several models, built around their libraries."""
     board = load_board(name)
-    names = library_names(program.name)
-    model = FirmwareModel(
-        library,
-        names.name,
-        names.header,
-        names.symbol,
-        program.arena_bytes,
-        len(program.inputs),
-    )
-    emit_project([model], board, folder)
+    found = []
+    for library, program in models:
+        names = library_names(program.name)
+        found.append(
+            FirmwareModel(
+                library,
+                names.name,
+                names.header,
+                names.symbol,
+                program.arena_bytes,
+                len(program.inputs),
+                state_bytes=program.state_bytes,
+            )
+        )
+    emit_project(found, board, folder)
     return EmulatedFirmware(build(folder, board).elf, board)

@@ -5,8 +5,8 @@ from mixed_forms import ONES, Mixed
 
 from edgec.ir import Graph, qops
 
-Form = qops.Twice31 | qops.Offset31
-ENDS = ("twice31", "twice31_any", "offset31")
+Form = qops.TwoRoundings31 | qops.Offset31
+ENDS = ("two_roundings31", "two_roundings31_any", "offset31")
 
 
 class Exact(Mixed):
@@ -25,13 +25,15 @@ class Exact(Mixed):
         weights = self.constant(-127, 127, outputs, *inner)
         bias = self.constant(-900, 900, outputs, dtype=np.int32)
         fraction, shifts = np.frexp(factor)
-        if end == "twice31_any":
+        if end == "two_roundings31_any":
             # Some channels without a right shift, with a left one, and with products of 0.
             shifts = np.where(np.arange(outputs) % 3 == 0, self.rng.integers(0, 4, outputs), shifts)
             fraction = np.where(np.arange(outputs) % 5 == 1, 0, fraction)
         low, high = self.pick([(-128, 127)] if self.saturates else [(-128, 90), (-20, 127)])
         multipliers = np.minimum(fraction * 2.0**31, 2**31 - 1).astype(np.int32)
-        form: Form = qops.Twice31(tuple(map(int, shifts)), self.integer(-128, 127), low, high)
+        form: Form = qops.TwoRoundings31(
+            tuple(map(int, shifts)), self.integer(-128, 127), low, high
+        )
         if end == "offset31":
             shift = 4
             multipliers = np.minimum(factor * 2.0 ** (32 + shift), 2**31 - 1).astype(np.int32)

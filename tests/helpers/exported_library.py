@@ -36,7 +36,7 @@ def export(folder: Path, form: str, out: Path, *options: object) -> Path:
 
 def computed(folder: Path, codes: np.ndarray, work: Path) -> np.ndarray:
     """What the generated library of a build folder makes of one input: codes, flat."""
-    host = HostModel(folder / "library", work, flags=("-O1",))
+    host = HostModel(folder / "library", work, flags=("-O0",))
     return host.run([codes[None]])[0].reshape(-1)
 
 

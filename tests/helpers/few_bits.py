@@ -7,7 +7,7 @@ import numpy as np
 from edgec.ir import Graph, qops
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.family import KernelFamily
-from edgec.kernels.packed.filters.family import packed_filters
+from edgec.kernels.packed.filters import packed_filters
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.registry import DENSE, FAMILIES, PACKED_FILTERS
 from edgec.lower import Program

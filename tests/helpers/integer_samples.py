@@ -7,7 +7,8 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.interp import run_graph
 from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qparams import QuantParams
@@ -63,9 +64,19 @@ class IntegerMaker:
             self.const(multiplier, "int32"),
         )
 
-    def conv(self, x: str, outputs: int, kernel: int = 3, *, pad: bool = True, **kw) -> str:
+    def conv(
+        self,
+        x: str,
+        outputs: int,
+        kernel: int = 3,
+        *,
+        pad: bool = True,
+        zero: int | None = None,
+        **kw,
+    ) -> str:
         p = kernel // 2 if pad else 0
-        zero = int(self.rng.choice([-128, -128, 5]))
+        chosen = int(self.rng.choice([-128, -128, 5]))
+        zero = chosen if zero is None else zero
         form = qops.Requant31(32, zero, zero if zero == -128 else -100, 120)
         attrs = qops.QConv(PAIR, (p,) * 4, PAIR, 1, form)
         weights = self.weights(outputs, kernel, kernel, self.shape(x)[3], **kw)

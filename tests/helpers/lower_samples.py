@@ -9,7 +9,7 @@ from targets import bare_target
 from edgec.base.dtypes import Array, DType
 from edgec.codegen import emit_library
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import ReduceKind
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import KernelChoice, select_kernels
@@ -111,9 +111,8 @@ class NetBuilder:
     def softmax(self, x: str, y: str) -> str:
         table = np.round(2**20 * np.exp(-0.05 * np.arange(256))).astype(np.int32)
         inputs = [x, self.builder.constant(f"{y}_table", table)]
-        return self.node(
-            qops.QSoftmax(1 << 20, 32, self.zero_point), inputs, y, self.builder.values[x].shape
-        )
+        rule = qops.Quotients(1 << 20, 32, self.zero_point)
+        return self.node(qops.QSoftmax(rule), inputs, y, self.builder.values[x].shape)
 
     def build(self, *outputs: str) -> Graph:
         self.builder.outputs.extend(outputs)

@@ -1,4 +1,5 @@
-/* Applies the functions of edgec/math.h and edgec/twice.h to records read from a file.
+/* Applies the functions of edgec/arithmetic/math.h and edgec/arithmetic/tflite.h to records read
+ * from a file.
  *
  *     math_probe IN OUT
  *
@@ -8,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "edgec/math.h"
-#include "edgec/twice.h"
+#include "edgec/arithmetic/math.h"
+#include "edgec/arithmetic/tflite.h"
 
 enum operation {
     RSHR32,
@@ -117,7 +118,7 @@ static int32_t evaluate(const int32_t *record) {
         return edgec_requantize_offset_s8(operands[0], operands[1], operands[2], shift, operands[3],
                                           operands[4]);
     case FINE20:
-        return edgec_fine20(operands[0], operands[1], shift);
+        return edgec_tflite_sum20(operands[0], operands[1], shift);
     default:
         abort();
     }

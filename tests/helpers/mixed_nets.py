@@ -11,10 +11,10 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import UnaryKind
 from edgec.quant import annotate
-from edgec.quant.cnn.ties import TieGroup, tie_groups
-from edgec.quant.common.calibrate import calibrate
+from edgec.quant.cnn.calibrate import calibrate
 from edgec.quant.convert.conversion import to_integer
 from edgec.quant.precision.codes import int16_codes, real_constants
+from edgec.quant.scales.groups import Group, code_groups
 
 
 def squeezed() -> Graph:
@@ -93,12 +93,12 @@ def annotated(graph: Graph) -> Graph:
 def mixed(graph: Graph, chosen: Callable[[int], bool]) -> Graph:
     """The integer graph with int16 codes for some groups of tensors."""
     ready = annotated(graph)
-    groups = [group for i, group in enumerate(tie_groups(ready)) if chosen(i)]
+    groups = [group for i, group in enumerate(code_groups(ready)) if chosen(i)]
     constants = real_constants(graph, ready)
     return to_integer(ready, int16=codes_of(ready, groups), constants=constants)
 
 
-def codes_of(ready: Graph, groups: list[TieGroup]):
+def codes_of(ready: Graph, groups: list[Group]):
     names = [name for group in groups for name in group.members]
     extremes = QuantSettings(observer=Observer.MINMAX)
     ranges = calibrate(ready, names, samples(ready, 8), extremes)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 from random_graphs import all_operators
-from random_transformer import Layer, biased_attention, conv, norm, rescale, stream_add
+from random_transformer import Layer, add_s16_neon, biased_attention, conv, norm, rescale
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, qops
@@ -72,7 +72,7 @@ def others(seed: int) -> Graph:
     """Norms, rescaling, sums, and attention that no fast kernel of other cores would take."""
     layer = Layer(seed)
     for _ in range(4):
-        for make in (norm, rescale, stream_add, biased_attention):
+        for make in (norm, rescale, add_s16_neon, biased_attention):
             make(layer)
     _equal_sum(layer)
     for mask in (False, True):
@@ -85,7 +85,7 @@ def others(seed: int) -> Graph:
 
 def _equal_sum(layer: Layer) -> None:
     inputs = [layer.input(2, 21, dtype=DType.INT16) for _ in range(2)]
-    layer.node(qops.QStreamAdd(), inputs, DType.INT16)
+    layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), inputs, DType.INT16)
 
 
 def _attention(layer: Layer, lead: tuple[int, ...], masked: bool) -> None:

@@ -18,7 +18,7 @@ from edgec.codegen.library import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
-from edgec.kernels.buffers import buffers_of
+from edgec.kernels.buffers import buffers_of, loop_steps
 from edgec.kernels.family import KernelFamily
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.select import kernel_candidates, select_kernels
@@ -32,6 +32,7 @@ from edgec.target.target import Target
 from edgec.toolchain.cc import WARNING_FLAGS
 
 HOST_DIR = data_dir("firmware") / "host"
+RUNTIME_INCLUDE = data_dir("firmware") / "runtime" / "include"
 BATCH_MAIN = Path(__file__).with_name("batch_main.c")
 
 
@@ -82,7 +83,8 @@ def compiled(
         end = max((buffer.end_step for buffer in buffers), default=1)
         buffers = tuple(replace(b, first_step=0, end_step=end) for b in buffers)
     plan = plan_memory(buffers, overlaps)
-    check_plan(plan, buffers, overlaps)
+    loops = [(each.first_step, each.end_step) for each in loop_steps(graph, choices)]
+    check_plan(plan, buffers, overlaps, loops=loops)
     program = lower(graph, choices, plan)
     emit_library(program, folder)
     return program
@@ -94,7 +96,7 @@ def check_host(graph: Graph, folder: Path, *, flags: Sequence[str] = (), **optio
     `flags`: more of them; `options`: of `compiled`.
     """
     program = compiled(graph, folder / "library", **options)
-    all_flags = ("-O1", *WARNING_FLAGS, *flags)
+    all_flags = ("-O0", *WARNING_FLAGS, *flags)
     model = HostModel(folder / "library", folder / "build", flags=all_flags)
     samples = samples_of(graph)
     for sample in samples:
@@ -120,7 +122,9 @@ def check_build(
     """
     sources = [*sorted((library / "src").glob("*.c")), HOST_DIR / "edgec_batch.c", BATCH_MAIN]
     symbol = replace(build, flags=(*build.flags, f"-DEDGEC_MODEL={model_symbol(library)}"))
-    executable = symbol.compile(sources, [library / "include", HOST_DIR], folder / "model")
+    executable = symbol.compile(
+        sources, [library / "include", HOST_DIR, RUNTIME_INCLUDE], folder / "model"
+    )
     inputs = zip(*(sample.inputs for sample in samples), strict=True)
     (folder / "in").write_bytes(b"".join(array.tobytes() for group in inputs for array in group))
     arguments = [str(len(samples)), folder / "in", folder / "steps", folder / "out"]

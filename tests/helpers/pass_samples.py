@@ -6,7 +6,8 @@ import numpy as np
 import onnxruntime as ort
 
 from edgec.exporters.onnx.export import export_real
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.verify import Stage, verify
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.codegen.env import environment
-from edgec.ir.qops.pool_rounding import responses_of, round_codes
+from edgec.ir.qops.pooled import responses_of, round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.tables import ResponseBuilder, response_sums, response_table
 
@@ -18,7 +18,7 @@ _CALL = np.dtype("<i4")
 
 _TEMPLATE = """
 %% from "kernels/weightpool/gather/_pool_responses.c.j2" import builder
-#include "edgec/pool_responses.h"
+#include "edgec/weight_pool/responses.h"
 
 %% for case in cases
 static const uint32_t table_{{ case.name }}[] = { {{ case.table | c_array }} };

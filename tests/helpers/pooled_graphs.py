@@ -8,12 +8,13 @@ from random_net import Net
 from random_ops import OPS
 
 from edgec.ir import Graph, qops
-from edgec.ir.graph import GraphBuilder, Node
+from edgec.ir.graph import Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import serves_dsp
-from edgec.kernels.weightpool.direct.family import DIRECT_POOL_SIZE
+from edgec.kernels.weightpool.direct import DIRECT_POOL_SIZE
 from edgec.kernels.weightpool.plan.short import with_short_numbers
 from edgec.kernels.weightpool.tables import ResponseKind
 
@@ -87,7 +88,7 @@ def with_short(
     return with_short_numbers(graph, short), configs | short
 
 
-def tile_4x2_operators(seed: int, each: int) -> Graph:
+def dense_4x2_operators(seed: int, each: int) -> Graph:
     """Pooled operators whose channels are multiples of 4, exact: for `PooledDecodeDsp`."""
     net = Net.seeded(seed)
     for _ in range(each):

@@ -12,7 +12,7 @@ from random_pools import random_indices, random_vectors
 
 from edgec.base.dtypes import DType
 from edgec.ir import QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.shapes import window_out
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.tables import ResponseKind

@@ -6,7 +6,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.shapes import window_out
 from edgec.ir.weight_pool import expand
 

@@ -10,7 +10,8 @@ from edgec.base.options import QuantOptions
 from edgec.exporters.onnx.export import export_real
 from edgec.importers.onnx.importer import import_model
 from edgec.ir import Graph, Value, ops
-from edgec.ir.graph import Constant, GraphBuilder
+from edgec.ir.graph import Constant
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool

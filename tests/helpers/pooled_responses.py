@@ -9,7 +9,8 @@ from random_ops import OPS
 
 from edgec.base.errors import LoweringError
 from edgec.ir import Graph, qops
-from edgec.ir.graph import GraphBuilder, Node
+from edgec.ir.graph import Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig

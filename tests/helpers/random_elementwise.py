@@ -30,7 +30,7 @@ def add(net: Net, x: str) -> str:
 def add20(net: Net, x: str) -> str:
     operands = two_operands(net, x)
     quant = net.quant()
-    params = qops.Add20(
+    params = qops.TfliteSum(
         *(net.zero_point_of(name) for name in operands),
         *fine_factor(net),
         *fine_factor(net),
@@ -46,7 +46,7 @@ def add20(net: Net, x: str) -> str:
 def squared_difference(net: Net, x: str) -> str:
     operands = two_operands(net, x)
     quant = net.quant()
-    params = qops.FineNumbers(
+    params = qops.TfliteSumNumbers(
         *(net.zero_point_of(name) for name in operands),
         *fine_factor(net),
         *fine_factor(net),
@@ -54,6 +54,7 @@ def squared_difference(net: Net, x: str) -> str:
         net.pick([18, 20, 21, 22, 0, 31]),
         quant.tensor_zero_point,
         **net.clamp(quant.tensor_zero_point),
+        bits=7,
     )
     attrs = qops.QSquaredDifference(params)
     return net.node(attrs, operands, net.output(broadcast_shape(net, operands), quant))
@@ -93,9 +94,10 @@ def matmul_twice(net: Net, x: str) -> str:
 def div(net: Net, x: str) -> str:
     operands = two_operands(net, x)
     quant = net.quant()
-    zero, shift = quant.tensor_zero_point, net.integer(0, qops.DIV_BITS)
-    multiplier = net.pick([1, 3 << max(shift - 2, 0), 1 << shift, 1 << qops.DIV_BITS])
-    attrs = qops.QDiv(min(multiplier, 1 << 22), shift, zero, *net.clamp(zero).values())
+    zero, shift = quant.tensor_zero_point, net.integer(0, 22)
+    multiplier = net.pick([1, 3 << max(shift - 2, 0), 1 << shift, 1 << 22])
+    left = net.integer(1, 16) if shift == 0 else 0
+    attrs = qops.QDiv(min(multiplier, 1 << 22), left, shift, zero, *net.clamp(zero).values())
     return net.node(attrs, operands, net.output(broadcast_shape(net, operands), quant))
 
 
@@ -112,7 +114,7 @@ def compare(net: Net, x: str) -> str:
     if net.chance():
         attrs = qops.QCompare(net.pick(list(CompareKind)))
     else:
-        most = 1 << qops.COMPARE_BITS
+        most = 1 << 21
         numbers = net.integer(1, most), net.integer(1, most), net.integer(-256 * most, 256 * most)
         attrs = qops.QCompare(net.pick(list(CompareKind)), *numbers)
     return net.node(attrs, operands, net.output(broadcast_shape(net, operands), None))
@@ -134,7 +136,7 @@ def from_integer(net: Net, x: str) -> str:
     index = arg_max(net, x) if net.chance() else compare(net, x)
     multiplier, shift = net.requant(1, 8.0)
     quant = net.quant()
-    attrs = qops.QFromInteger(net.form(shift, quant.tensor_zero_point), int(multiplier[0]))
+    attrs = qops.QRescale(net.form(shift, quant.tensor_zero_point), int(multiplier[0]))
     return net.node(attrs, [index], net.output(net.shape(index), quant))
 
 
@@ -157,5 +159,5 @@ def prelu_codes(net: Net, x: str) -> str:
     quant = net.quant()
     output = any_twice(net, quant.tensor_zero_point)
     below = replace(output, shifts=(net.pick([-14, -9, -1, 0, 3]),))
-    attrs = qops.QPReluCodes(output, below, any_multiplier(net), any_multiplier(net))
+    attrs = qops.QPRelu(output, any_multiplier(net), below, any_multiplier(net))
     return net.node(attrs, [x, net.constant(slopes)], net.output(shape, quant))

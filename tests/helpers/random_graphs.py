@@ -13,7 +13,7 @@ from random_ops import OPS
 from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 
 
 @st.composite

@@ -17,7 +17,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.base.limits import MAX_TERMS
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qops import AddParams, PoolRounding
 from edgec.ir.weight_pool import GROUPS
 
@@ -124,7 +124,7 @@ class Net:
         ranges = [(-128, 127), (zero_point, 127), (-128, zero_point), (-7, 9)]
         # Constant outputs are an edge too, but a network full of them would test little.
         low, high = self.pick([*ranges, *ranges, *ranges, (127, 127), (-128, -128)])
-        return {"act_min": low, "act_max": high}
+        return {"low": low, "high": high}
 
     def form(self, shift: int, zero_point: int) -> qops.Requant31:
         return qops.Requant31(shift, zero_point, *self.clamp(zero_point).values())

@@ -36,8 +36,8 @@ from random_moves import concat, pad, reshape, resize_linear, resize_nearest, sl
 from random_net import Net
 from random_reductions import (
     arg_max,
-    average_codes,
     average_pool,
+    average_pool_codes,
     log_softmax,
     max_pool,
     reduce,
@@ -86,7 +86,7 @@ OPS: Mapping[str, OpKind] = MappingProxyType(
         "softmax31": OpKind(softmax31),
         "max_pool": OpKind(max_pool, True),
         "average_pool": OpKind(average_pool, True),
-        "average_codes": OpKind(average_codes, True),
+        "average_pool_codes": OpKind(average_pool_codes, True),
         "reduce": OpKind(reduce),
         "reduce_norm": OpKind(reduce_norm),
         "reshape": OpKind(reshape),

@@ -83,9 +83,9 @@ def fine_factor(net: Net) -> tuple[int, int]:
     return net.pick([(2**30, 0), (2**30, 3), (1234567890, 1), (2**31 - 1, 2), (0, 0), (2**30, 31)])
 
 
-def any_twice(net: Net, zero_point: int) -> qops.Twice31:
+def any_twice(net: Net, zero_point: int) -> qops.TwoRoundings31:
     shift = net.pick([-9, -8, -7, -6, -1, 0, 3, -31])
-    return qops.Twice31((shift,), zero_point, *net.clamp(zero_point).values())
+    return qops.TwoRoundings31((shift,), zero_point, *net.clamp(zero_point).values())
 
 
 def any_multiplier(net: Net) -> int:

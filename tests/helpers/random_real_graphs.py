@@ -9,7 +9,8 @@ from pass_samples import Maker
 
 from edgec.base.errors import ImportModelError
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 
 PINS = (None, QuantParams.per_tensor(0.1, 3), QuantParams.per_tensor(0.2, -5))

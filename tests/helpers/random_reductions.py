@@ -34,13 +34,12 @@ def average_pool(net: Net, x: str) -> str:
     return net.node(attrs, inputs, net.output(infer_shape(attrs, shapes), quant))
 
 
-def average_codes(net: Net, x: str) -> str:
+def average_pool_codes(net: Net, x: str) -> str:
     _, height, width, _ = net.shape(x)
     kernel = pair_between(net, 1, min(4, height, width))
     pads = tuple(net.integer(0, size - 1) for size in (*kernel, *kernel))
-    attrs = qops.QAverageCodes(
-        kernel, pair_between(net, 1, 3), pads, (1, 1), *net.clamp(0).values()
-    )
+    form = qops.CodeMean(*net.clamp(0).values())
+    attrs = qops.QAveragePool(kernel, pair_between(net, 1, 3), pads, (1, 1), False, form)
     return net.node(attrs, [x], net.output(infer_shape(attrs, [net.shape(x)]), net.quant()))
 
 
@@ -54,18 +53,19 @@ def softmax(net: Net, x: str) -> str:
     quant = net.quant()
     zero_point = quant.tensor_zero_point
     numbers = int(requant.multiplier[0]), requant.shift, zero_point
-    attrs = qops.QSoftmax(*numbers, *net.clamp(zero_point).values())
+    attrs = qops.QSoftmax(qops.Quotients(*numbers, *net.clamp(zero_point).values()))
     return net.node(attrs, [x, net.constant(table)], net.output(shape, quant))
 
 
 def softmax31(net: Net, x: str) -> str:
     """Rows that it does not take become those of the other definition, as in the quantizer."""
-    if net.shape(x)[-1] > qops.SOFTMAX31_LONGEST:
+    if net.shape(x)[-1] > qops.Reciprocal31.LONGEST:
         return softmax(net, x)
     scale = net.pick([0.0, 1e-3, 0.05, 0.7, 10.0])
     table = np.floor((2.0**31 - 1) * np.exp(-scale * np.arange(256.0))).astype(np.int32)
     quant = QuantParams.per_tensor(1 / 256, -128)
-    return net.node(qops.QSoftmax31(), [x, net.constant(table)], net.output(net.shape(x), quant))
+    attrs = qops.QSoftmax(qops.Reciprocal31())
+    return net.node(attrs, [x, net.constant(table)], net.output(net.shape(x), quant))
 
 
 def log_softmax(net: Net, x: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.ops import ReduceKind
 
@@ -194,7 +194,7 @@ def rescale(layer: Layer) -> None:
     layer.node(attrs, [layer.input(2, layer.integer(1, 30), dtype=source)], dtype)
 
 
-def stream_add(layer: Layer) -> None:
+def add_s16_neon(layer: Layer) -> None:
     a, b = layer.pick([((2, 5), (2, 5)), ((1, 7), (3, 7)), ((2, 3, 4), (3, 1)), ((4,), (2, 4))])
     inputs = [layer.input(*a, dtype=DType.INT16)]
     if layer.integer(0, 1):
@@ -202,7 +202,7 @@ def stream_add(layer: Layer) -> None:
     else:
         values = layer.rng.integers(-32768, 32768, b).astype(np.int16)
         inputs.append(layer.array(values, STREAM))
-    layer.node(qops.QStreamAdd(), inputs, DType.INT16)
+    layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), inputs, DType.INT16)
 
 
 def embedding(layer: Layer) -> None:
@@ -257,7 +257,9 @@ def int8_stream(layer: Layer) -> None:
     layer.builder.value(replace(layer.builder.values[x], quant=same))
     added = layer.builder.fresh("y")
     layer.builder.value(Value(added, (1, 5, channels), DType.INT8, same))
-    layer.builder.node(f"{added} node", qops.QStreamAdd(DType.INT8), [rows, x], [added])
+    layer.builder.node(
+        f"{added} node", qops.QAdd(qops.CodeSum.of_stream(DType.INT8)), [rows, x], [added]
+    )
     layer.builder.outputs.append(added)
 
 
@@ -336,7 +338,7 @@ def softmax(layer: Layer) -> None:
     rows, depth, bits = layer.integer(1, 3), layer.integer(1, 40), layer.integer(12, 15)
     kappa = float(np.exp(layer.rng.uniform(np.log(1e-3), np.log(2.0))))
     limit = min(math.ceil((bits + 1.6) / kappa), 255)
-    attrs = qops.QSoftmaxOctaves(round(kappa * 2**26), limit, bits)
+    attrs = qops.QSoftmax(qops.Octaves(round(kappa * 2**26), limit, bits))
     layer.node(attrs, [layer.input(2, rows, depth)], DType.INT8)
 
 
@@ -359,7 +361,7 @@ OPERATORS: Mapping[str, Callable[[Layer], None]] = MappingProxyType(
     {
         make.__name__: make
         for make in (
-            *(gemm, conv, depthwise, matmul, mul, reduce, rescale, stream_add, embedding),
+            *(gemm, conv, depthwise, matmul, mul, reduce, rescale, add_s16_neon, embedding),
             *(norm, attention, fused_attention, movers),
             *(biased_attention, softmax, is_equal, int8_stream, long_attention),
         )

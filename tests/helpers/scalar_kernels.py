@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 import numpy as np
 
@@ -18,19 +19,20 @@ def rshr(x: int, n: int) -> int:
     return (x + 2 ** (n - 1)) // 2**n if n else x
 
 
-def ended(form: qops.Requant31 | qops.Twice31, acc: int, multiplier: int) -> int:
-    if isinstance(form, qops.Twice31):
+def ended(form: qops.Requant31 | qops.TwoRoundings31, acc: int, multiplier: int) -> int:
+    if isinstance(form, qops.TwoRoundings31):
         (shift,) = form.shifts
         scaled = twice(acc << max(shift, 0), multiplier, max(-shift, 0))
     else:
         scaled = rshr(acc * multiplier, form.shift)
+    assert abs(acc) < 2**31
     value = form.zero_point + scaled
     return min(max(value, form.low), form.high)
 
 
 def add_params(p: qops.AddParams, a: int, b: int) -> int:
     total = (a - p.a_zero_point) * p.a_multiplier + (b - p.b_zero_point) * p.b_multiplier
-    return min(max(p.y_zero_point + rshr(total, p.shift), p.act_min), p.act_max)
+    return min(max(p.y_zero_point + rshr(total, p.shift), p.low), p.high)
 
 
 def away(x: int, n: int) -> int:
@@ -43,12 +45,12 @@ def twice(x: int, multiplier: int, right: int) -> int:
     return away(rshr(x * multiplier, 31), right)
 
 
-def add20(p: qops.Add20, a: int, b: int) -> int:
-    first = twice((a - p.a_zero_point) << 20, p.a_multiplier, p.a_right)
-    second = twice((b - p.b_zero_point) << 20, p.b_multiplier, p.b_right)
+def fine_sum(p: qops.TfliteSum, a: int, b: int) -> int:
+    first = twice((a - p.a_zero_point) << p.bits, p.a_multiplier, p.a_right)
+    second = twice((b - p.b_zero_point) << p.bits, p.b_multiplier, p.b_right)
     total = first - second if p.subtracts else first + second
     value = p.y_zero_point + twice(total, p.y_multiplier, p.y_right)
-    return min(max(value, p.act_min), p.act_max)
+    return min(max(value, p.low), p.high)
 
 
 def conv(attrs, inputs, zy, at):
@@ -140,17 +142,20 @@ def _broadcast(array: Array, at: tuple[int, ...]) -> int:
 
 
 def add(attrs, inputs, zy, at):
-    compute = add20 if isinstance(attrs.params, qops.Add20) else add_params
-    return compute(attrs.params, *(_broadcast(operand.array, at) for operand in inputs))
+    form = attrs.form
+    a, b = (_broadcast(operand.array, at) for operand in inputs)
+    if isinstance(form, qops.CodeSum):
+        return min(max(a + b, form.low), form.high)
+    return fine_sum(form, a, b) if isinstance(form, qops.TfliteSum) else add_params(form, a, b)
 
 
 def squared_difference(attrs, inputs, zy, at):
     p = attrs.params
     a, b = (_broadcast(operand.array, at) for operand in inputs)
-    first = twice((a - p.a_zero_point) << 7, p.a_multiplier, p.a_right)
-    second = twice((b - p.b_zero_point) << 7, p.b_multiplier, p.b_right)
-    value = zy + twice((first - second) ** 2, p.y_multiplier, p.y_right)
-    return min(max(value, p.act_min), p.act_max)
+    first = twice((a - p.a_zero_point) << p.bits, p.a_multiplier, p.a_right)
+    second = twice((b - p.b_zero_point) << p.bits, p.b_multiplier, p.b_right)
+    value = p.y_zero_point + twice((first - second) ** 2, p.y_multiplier, p.y_right)
+    return min(max(value, p.low), p.high)
 
 
 def mul(attrs, inputs, zy, at):
@@ -160,10 +165,12 @@ def mul(attrs, inputs, zy, at):
 
 def div(attrs, inputs, zy, at):
     a, b = (_broadcast(operand.array, at) - operand.zero_point for operand in inputs)
-    steps = 255 if a else 0
+    steps = 65535 if a else 0
     if b:
-        divisor = abs(b) << attrs.shift
-        steps = min((abs(a) * attrs.multiplier + divisor // 2) // divisor, 255)
+        exact = Fraction(abs(a) * attrs.multiplier * 2**attrs.left, abs(b) * 2**attrs.right)
+        assert abs(a) * attrs.multiplier < 2**32
+        assert abs(b) * 2**attrs.right < 2**32
+        steps = min(int(exact + Fraction(1, 2)), 65535)
     signed = -steps if (a < 0) != (b < 0) else steps
     return min(max(attrs.zero_point + signed, attrs.low), attrs.high)
 
@@ -221,36 +228,40 @@ def where(attrs, inputs, zy, at):
     return a if condition else b
 
 
-def from_integer(attrs, inputs, zy, at):
-    return ended(attrs.output, int(inputs[0].array[at]), attrs.multiplier)
+def rescale(attrs, inputs, zy, at):
+    return ended(attrs.output, int(inputs[0].array[at]) + attrs.bias, attrs.multiplier)
 
 
 def lut(attrs, inputs, zy, at):
-    return int(inputs[1].array[int(inputs[0].array[at]) + 128])
+    x, entries, rule = int(inputs[0].array[at]), inputs[1].array.astype(int), attrs.rule
+    if isinstance(rule, qops.Line):
+        step, between = divmod(x + 2**15, 128)
+        line = int(entries[step]) * (128 - between) + int(entries[step + 1]) * between
+        return min(max(rule.zero_point + rshr(line, 7 + rule.fine), rule.low), rule.high)
+    return int(entries[x + 128])
 
 
 def prelu(attrs, inputs, zy, at):
-    code = int(inputs[0].array[at]) - inputs[0].zero_point
-    multiplier = attrs.multiplier if code >= 0 else int(inputs[1].array[at[-1]])
-    return ended(attrs.output, code, multiplier)
-
-
-def prelu_codes(attrs, inputs, zy, at):
-    code = int(inputs[0].array[at]) - inputs[0].zero_point
+    code, slope = int(inputs[0].array[at]) - inputs[0].zero_point, int(inputs[1].array[at[-1]])
     if code >= 0:
         return ended(attrs.output, code, attrs.multiplier)
-    return ended(attrs.below, code * int(inputs[1].array[at[-1]]), attrs.below_multiplier)
+    if attrs.below is None:
+        return ended(attrs.output, code, slope)
+    return ended(attrs.below, code * slope, attrs.below_multiplier)
 
 
 def softmax(attrs, inputs, zy, at):
+    rule = attrs.rule
+    if isinstance(rule, qops.Reciprocal31):
+        return softmax31(inputs, at)
     row = [int(code) for code in inputs[0].array[at[:-1]]]
     exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
-    divisor = max(rshr(sum(exponentials) * attrs.multiplier, attrs.shift), 1)
+    divisor = max(rshr(sum(exponentials) * rule.multiplier, rule.shift), 1)
     y = zy + (exponentials[at[-1]] + divisor // 2) // divisor
-    return min(max(y, attrs.low), attrs.high)
+    return min(max(y, rule.low), rule.high)
 
 
-def softmax31(attrs, inputs, zy, at):
+def softmax31(inputs, at):
     """The reciprocal by Newton's steps, one integer after the other."""
     row = [int(code) for code in inputs[0].array[at[:-1]]]
     exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
@@ -281,18 +292,15 @@ def max_pool(attrs, inputs, zy, at):
 
 
 def average_pool(attrs, inputs, zy, at):
-    x = inputs[0].array
+    x, form = inputs[0].array, attrs.output
+    if isinstance(form, qops.CodeMean):
+        codes = [int(x[tap]) for tap in _taps(attrs, x.shape, at)]
+        magnitude = (2 * abs(sum(codes)) + len(codes)) // (2 * len(codes))
+        mean = magnitude if sum(codes) > 0 else -magnitude
+        return min(max(mean, form.low), form.high)
     codes = [int(x[tap]) - inputs[0].zero_point for tap in _taps(attrs, x.shape, at)]
     count = attrs.kernel[0] * attrs.kernel[1] if attrs.count_include_pad else len(codes)
     return ended(attrs.output, sum(codes), int(inputs[1].array[count]))
-
-
-def average_codes(attrs, inputs, zy, at):
-    x = inputs[0].array
-    codes = [int(x[tap]) for tap in _taps(attrs, x.shape, at)]
-    magnitude = (2 * abs(sum(codes)) + len(codes)) // (2 * len(codes))
-    mean = magnitude if sum(codes) > 0 else -magnitude
-    return min(max(mean, attrs.act_min), attrs.act_max)
 
 
 def _reduced(x: Array, axes: tuple[int, ...], keepdims: bool, at: tuple[int, ...]) -> list[int]:
@@ -416,15 +424,12 @@ ELEMENTS: dict[type, Element] = {
     qops.QExtremum: extremum,
     qops.QCompare: compare,
     qops.QWhere: where,
-    qops.QFromInteger: from_integer,
+    qops.QRescale: rescale,
     qops.QLut: lut,
     qops.QPRelu: prelu,
-    qops.QPReluCodes: prelu_codes,
     qops.QSoftmax: softmax,
-    qops.QSoftmax31: softmax31,
     qops.QMaxPool: max_pool,
     qops.QAveragePool: average_pool,
-    qops.QAverageCodes: average_codes,
     qops.QReduce: reduce,
     qops.QArgMax: arg_max,
     qops.QTreeEnsemble: tree_ensemble,

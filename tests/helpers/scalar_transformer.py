@@ -128,8 +128,9 @@ def of_stream(dtype: DType, value: int) -> int:
     return clip(value, -127, 127) if dtype is DType.INT8 else clip(value, -32768, 32767)
 
 
-def add16(attrs: qops.QStreamAdd, inputs: Sequence[Operand], at: Index) -> int:
-    return of_stream(attrs.dtype, sum(_pair(inputs, at)))
+def add(attrs: qops.QAdd, inputs: Sequence[Operand], at: Index) -> int:
+    assert isinstance(attrs.form, qops.CodeSum)
+    return clip(sum(_pair(inputs, at)), attrs.form.low, attrs.form.high)
 
 
 def embedding(attrs: qops.QEmbedding, inputs: Sequence[Operand], at: Index) -> int:
@@ -177,10 +178,12 @@ def exponential(distance: int, multiplier: int, bits: int) -> int:
     return rshr(c, (t >> 11) + 15 - bits)
 
 
-def softmax(attrs: qops.QSoftmaxOctaves, inputs: Sequence[Operand], at: Index) -> int:
+def softmax(attrs: qops.QSoftmax, inputs: Sequence[Operand], at: Index) -> int:
     x = [int(code) for code in inputs[0].array[at[:-1]]]
-    numbers = attrs.distance_multiplier, attrs.exp_bits
-    weights = [exponential(min(max(x) - code, attrs.distance_limit), *numbers) for code in x]
+    rule = attrs.rule
+    assert isinstance(rule, qops.Octaves)
+    numbers = rule.distance_multiplier, rule.exp_bits
+    weights = [exponential(min(max(x) - code, rule.distance_limit), *numbers) for code in x]
     total = s32(sum(weights))
     e = total.bit_length() - 1
     divisor = total >> (e - 15) if e >= 15 else total << (15 - e)
@@ -239,14 +242,14 @@ SCALAR: Mapping[type, Callable[[Any, Sequence[Operand], Index], int]] = MappingP
         qops.QConv: conv,
         qops.QMatMul: matmul,
         qops.QMul: mul,
+        qops.QAdd: add,
         qops.QReduce: reduce,
         qops.QRescale: rescaled,
-        qops.QStreamAdd: add16,
         qops.QEmbedding: embedding,
         qops.QNorm: norm,
         qops.QAttention: attention,
         qops.QIsEqual: is_equal,
-        qops.QSoftmaxOctaves: softmax,
+        qops.QSoftmax: softmax,
     }
 )
 """(attrs, inputs, index of an output element) -> its code."""

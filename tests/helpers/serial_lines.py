@@ -6,6 +6,7 @@ import contextlib
 import re
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -95,9 +96,33 @@ def qemu_terminal(elf: Path, board: str = "nucleo_f446re") -> Iterator[str]:
         raise AssertionError("QEMU names no terminal")
 
 
+@dataclass(frozen=True)
+class RunningMachine:
+    """A QEMU whose firmware waits for bytes, which keeps a processor busy."""
+
+    child: subprocess.Popen[str]
+    url: str
+
+    @contextlib.contextmanager
+    def awake(self) -> Iterator[str]:
+        """The URL of its serial line; it stands still afterwards."""
+        self.child.send_signal(signal.SIGCONT)
+        try:
+            yield self.url
+        finally:
+            self.child.send_signal(signal.SIGSTOP)
+
+
 @contextlib.contextmanager
 def qemu_socket(elf: Path, board: str = "nucleo_f446re") -> Iterator[str]:
     """The URL of a TCP port behind which the firmware runs."""
+    with machine_on_socket(elf, board) as machine:
+        yield machine.url
+
+
+@contextlib.contextmanager
+def machine_on_socket(elf: Path, board: str = "nucleo_f446re") -> Iterator[RunningMachine]:
+    """A machine whose serial line is a TCP port."""
     with socket.socket() as listener:  # QEMU takes the listening socket, so no port is lost
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -105,8 +130,8 @@ def qemu_socket(elf: Path, board: str = "nucleo_f446re") -> Iterator[str]:
         device = ["-chardev", f"socket,id=line,fd={listener.fileno()},server=on,wait=off"]
         command = [*_command(elf, board, "chardev:line"), *device]
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with _running(command, pass_fds=(listener.fileno(),), **quiet):
-            yield f"socket://127.0.0.1:{number}"
+        with _running(command, pass_fds=(listener.fileno(),), **quiet) as child:
+            yield RunningMachine(child, f"socket://127.0.0.1:{number}")
 
 
 RP2040JS = Path(sys.prefix) / "rp2040js" / "package"

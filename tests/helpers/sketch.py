@@ -8,7 +8,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 

@@ -12,8 +12,8 @@ import pytest
 
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
-from edgec.importers.tflite.file import FileModel, FileTensor
 from edgec.importers.tflite.load import load_file
+from edgec.importers.tflite.load_tensor import FileModel, FileTensor
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.quant.cnn.annotation import annotate

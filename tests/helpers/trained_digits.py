@@ -9,7 +9,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 
 CHANNELS = 16
 

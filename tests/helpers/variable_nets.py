@@ -16,8 +16,8 @@ from edgec.ir.graph import Graph, Value
 from edgec.ir.specialize import specialized
 from edgec.passes.base import run_passes
 from edgec.passes.compare_lengths import with_real_length
-from edgec.passes.mean_by_attention import mean_by_attention
 from edgec.passes.pipeline import TRANSFORMER_INTEGER_PASSES, TRANSFORMER_PASSES
+from edgec.passes.pooling import mean_by_attention
 from edgec.passes.variable_length import with_variable_length
 from edgec.quant.transformer import quantize_transformer
 

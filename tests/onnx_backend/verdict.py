@@ -35,7 +35,7 @@ from edgec.base.errors import (
     SimulationError,
     UnsupportedModelError,
 )
-from edgec.base.options import CompileOptions, Observer, QuantOptions
+from edgec.base.options import CompileOptions, Observer, QuantOptions, StatePairs
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph, Node
@@ -161,7 +161,13 @@ def ask(question: Question, test: NodeTest, folder: Path, check: Check | None = 
     path.write_bytes(question.model.SerializeToString())
     count = len(next(iter(question.samples.values())))
     data = _calibration(question)
-    real = real_model(path, data, CompileOptions())
+    real = real_model(
+        path,
+        data,
+        CompileOptions(
+            state=StatePairs(automatic=False),
+        ),
+    )
     model = _quantized(real)
     with np.errstate(all="ignore"):
         _compare_float(real.imported, question, test)
@@ -181,9 +187,19 @@ def _quantized(real: RealModel) -> IntegerModel:
     Other observers cut extremes off, which is no error of an operator.
     """
     try:
-        return quantized_model(real, CompileOptions(quant=QuantOptions(observer=Observer.MINMAX)))
+        return quantized_model(
+            real,
+            CompileOptions(
+                state=StatePairs(automatic=False), quant=QuantOptions(observer=Observer.MINMAX)
+            ),
+        )
     except ConfigError:
-        return quantized_model(real, CompileOptions())
+        return quantized_model(
+            real,
+            CompileOptions(
+                state=StatePairs(automatic=False),
+            ),
+        )
 
 
 def _calibration(question: Question) -> dict[str, Array]:

@@ -15,10 +15,7 @@ from edgec.ir import Graph, Node, qops
 from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
 
-OF_16_BITS = (
-    *(qops.QWideAdd, qops.QWideAverage, qops.QWideConv, qops.QWideMul),
-    *(qops.QWideRescale, qops.QWideSigmoid, qops.QWideSoftmax),
-)
+OF_16_BITS = ()
 _MOST_ELEMENTS = 25
 """Elements checked per tensor: enough for every border, few enough for a loop in Python."""
 
@@ -65,6 +62,8 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
         for c in vars(qops).values()
         if isinstance(c, type) and issubclass(c, qops.IntegerOperator) and c.__name__[0] == "Q"
     }
+    # test_interp_loops.py and test_parity_loops.py have the operators at the border of loops.
+    defined -= {qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate}
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
     # test_interp_transformer.py has SCALAR; test_tflite_wide.py compares OF_16_BITS with
     # TensorFlow Lite Micro itself; test_mixed.py has MIXED.

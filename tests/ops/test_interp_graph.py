@@ -9,7 +9,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import Graph, QuantParams, Value, ops, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 
 QUANT = QuantParams.per_tensor(0.1, 3)
 

@@ -19,10 +19,10 @@ from edgec.interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
-from edgec.kernels.mixed.mixed_tile.family import FAMILY as TILE
+from edgec.kernels.dsp.dense_2x2_s16_dsp import FAMILY as TILE
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.select import select_kernels
-from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.numbers import check_intervals
 from edgec.quant.precision.codes import check_reach
 from edgec.target.target import Target
 
@@ -86,7 +86,7 @@ def test_generated_c_computes_the_same(case: tuple[str, str], tmp_path: Path):
 def test_kernels_with_pairs_compute_the_same(case: tuple[str, str], tmp_path: Path):
     graph = graph_of(case)
     families = {choice.spec.family for choice in select_kernels(graph, DSP_BOARD)}
-    assert "mixed_tile" in families
+    assert "dense_2x2_s16_dsp" in families
     check_host(graph, tmp_path, families=(_PORTABLE_TILE, *FAMILIES))
 
 

@@ -35,7 +35,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Case(graph, library, compiled(graph, library), samples_of(graph))
 
 
-@pytest.mark.few_cases(5)
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("build", BUILDS, ids=str)
 def test_every_build_equals_the_oracle(build: Build, case: Case, tmp_path: Path):
     check_build(build, case.library, case.program, case.samples, tmp_path)

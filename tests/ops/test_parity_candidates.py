@@ -18,7 +18,7 @@ CASES = (
     Case(5, 64, 6),
     Case(1, 64, 6),
 )
-RANKS = {"nucleo_l4r5zi": 6, "nucleo_g0b1re": 3}
+RANKS = {"nucleo_l4r5zi": 7, "nucleo_g0b1re": 4}
 """The most candidates of a layer."""
 
 
@@ -34,19 +34,20 @@ def families_of(board: str) -> list[list[str]]:
 
 def test_what_is_not_chosen_is_a_candidate():
     padded, idle, strided, few, rows, row = families_of("nucleo_l4r5zi")
-    assert padded[0] == "line_4x2"
-    assert idle[0] == "tile_4x2"
-    assert {"line_4x2", "tile_4x2", "tile_3x2", "conv2d"} == {*padded} == {*idle} == {*strided}
-    assert {"tile_3x2", "tile_4x2", "conv2d"} <= {*few}
-    assert {*rows} == {"tile_4x2", "tile_3x2", "gemm"}
-    assert {*row} == {"tile_1x4", "gemm"}
+    assert padded[0] == "conv_4x2_s8_dsp"
+    assert idle[0] == "dense_4x2_s8_dsp"
+    any_image = {"conv_4x2_s8_dsp", "dense_4x2_s8_dsp", "dense_3x2_s8_dsp", "conv2d", "windowed"}
+    assert any_image == {*padded} == {*idle} == {*strided}
+    assert {"dense_3x2_s8_dsp", "dense_4x2_s8_dsp", "conv2d", "windowed"} <= {*few}
+    assert {*rows} == {"dense_4x2_s8_dsp", "dense_3x2_s8_dsp", "gemm", "windowed"}
+    assert {*row} == {"dense_1x4_s8_dsp", "gemm", "windowed"}
 
 
 def test_candidates_without_simd():
     *_, few, rows, row = families_of("nucleo_g0b1re")
-    assert few == ["tile_5x2", "conv2d"]
-    assert rows == ["tile_5x2", "gemm"]
-    assert row == ["lanes_1x4", "tile_5x2", "gemm"]
+    assert few == ["dense_5x2_s8_m0", "conv2d", "windowed"]
+    assert rows == ["dense_5x2_s8_m0", "gemm", "windowed"]
+    assert row == ["dense_1x4_s8_m0", "dense_5x2_s8_m0", "gemm", "windowed"]
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def test_other_layers_do_not_get_a_kernel(kernel: Kernel, case: Case):
     assert not kernel.specs_of((case,), BOARD)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", KERNELS)
 def test_on_the_host(name: str, tmp_path: Path):
     check_host(graph_of(2, KERNELS[name].cases), tmp_path, board=BOARD)
@@ -87,7 +88,7 @@ def test_random_shapes(name: str, seed: int, tmp_path: Path):
     check_on_core(graph, BOARD, tmp_path)
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 @pytest.mark.parametrize("name", KERNELS)
 def test_on_an_emulated_core(name: str, core: str, tmp_path: Path):

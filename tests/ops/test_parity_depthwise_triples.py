@@ -13,8 +13,8 @@ from targets import by_precedence
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
 from edgec.ir.shapes import window_out
+from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.select import select_kernels
-from edgec.kernels.small.depthwise_triples.spec import DepthwiseTriples
 from edgec.target.board import load_board
 from edgec.target.target import Target
 
@@ -109,10 +109,11 @@ def test_the_cases_get_this_kernel():
     for board in BOARDS.values():
         choices = select_kernels(graph_of(CASES, 1), by_precedence(Target.of(load_board(board))))
         specs = [choice.spec for choice in choices]
-        assert all(isinstance(spec, DepthwiseTriples) for spec in specs)
+        assert all(isinstance(spec, DepthwiseM0) for spec in specs)
         assert [spec.saturates for spec in specs] == [case.bounds == INT8 for case in CASES]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_the_host(core: str, tmp_path: Path):
     check_host(graph_of(CASES, 2), tmp_path, board=BOARDS[core])
@@ -124,6 +125,7 @@ def test_random_sizes_on_the_host(tmp_path: Path):
     check_host(graph_of(cases, 4), tmp_path, board=BOARDS["m3"])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_an_emulated_core(core: str, tmp_path: Path):
     need_emulator(BOARDS[core])

@@ -12,8 +12,8 @@ from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
+from edgec.kernels.m0.dense_1x4_s8_m0 import Dense1x4M0
 from edgec.kernels.select import select_kernels
-from edgec.kernels.small.lanes_1x4.spec import Lanes1x4
 from edgec.target.board import load_board
 from edgec.target.target import Target
 
@@ -52,14 +52,16 @@ def _add(layer: Layer, depth: int, units: int) -> None:
 def test_the_cases_get_this_kernel():
     for board in BOARDS.values():
         choices = select_kernels(graph_of(1), by_precedence(Target.of(load_board(board))))
-        assert all(isinstance(choice.spec, Lanes1x4) for choice in choices)
+        assert all(isinstance(choice.spec, Dense1x4M0) for choice in choices)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_the_host(core: str, tmp_path: Path):
     check_host(graph_of(2), tmp_path, board=BOARDS[core])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_an_emulated_core(core: str, tmp_path: Path):
     need_emulator(BOARDS[core])

@@ -29,7 +29,7 @@ def graphs() -> dict[str, Graph]:
 
 def on_host(graph: Graph, folder: Path, board: str) -> tuple[Program, HostModel]:
     program = compiled(graph, folder / "library", board=board)
-    return program, HostModel(folder / "library", folder / "build", flags=("-O1", *WARNING_FLAGS))
+    return program, HostModel(folder / "library", folder / "build", flags=("-O0", *WARNING_FLAGS))
 
 
 _KERNELS = [
@@ -38,7 +38,7 @@ _KERNELS = [
 ]
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("kernels", _KERNELS)
 @pytest.mark.parametrize("name", NETS)
 def test_every_length_on_the_host(graphs, name: str, kernels: str, tmp_path: Path) -> None:
@@ -108,6 +108,7 @@ _SLOW = [
 ]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("name", "core"), [*_QUICK, *_SLOW])
 def test_every_length_on_emulated_cores(graphs, name: str, core: str, tmp_path: Path) -> None:
     need_emulator(_CORES[core])

@@ -9,7 +9,7 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from targets import by_precedence
 
-from edgec.kernels.dsp.line_4x2.spec import Line4x2
+from edgec.kernels.dsp.conv_4x2_s8_dsp.spec import Conv4x2
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -53,7 +53,7 @@ def random_cases(seed: int, count: int = 8) -> tuple[Case, ...]:
             pad=pad,
             width=max(width, kernel),
         )
-        if all(isinstance(spec, Line4x2) for spec in _specs((case,), "m4")):
+        if all(isinstance(spec, Conv4x2) for spec in _specs((case,), "m4")):
             found.append(case)
     return tuple(found)
 
@@ -66,9 +66,9 @@ def _specs(cases: tuple[Case, ...], core: str) -> list[object]:
 def test_the_cases_get_this_kernel():
     for core in BOARDS:
         specs = _specs(CASES, core)
-        assert all(isinstance(spec, Line4x2) and spec.any_code for spec in specs)
+        assert all(isinstance(spec, Conv4x2) and spec.any_code for spec in specs)
         assert {spec.row_source for spec in specs} == {"columns", "patch"}
-        assert {spec.lines for spec in specs if isinstance(spec, Line4x2)} == {1, 2, 4}
+        assert {spec.lines for spec in specs if isinstance(spec, Conv4x2)} == {1, 2, 4}
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
 
 
@@ -85,7 +85,7 @@ def test_the_cases_get_this_kernel():
 )
 def test_what_gets_another_kernel(case: Case):
     (spec,) = _specs((case,), "m4")
-    assert not isinstance(spec, Line4x2)
+    assert not isinstance(spec, Conv4x2)
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

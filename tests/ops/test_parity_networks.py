@@ -11,7 +11,7 @@ from random_graphs import networks
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 
 QUICK = settings(
     max_examples=12,

@@ -33,6 +33,7 @@ def run_on(core: str, kinds: tuple[ResponseKind, ...], groups: tuple[int, ...], 
     check_emulated(BOARDS[core], folder / "library", program, samples, folder / "project")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", ["m4", "m7"])
 def test_core(core: str, tmp_path: Path):
     """What test_parity_pooled does not emulate; the builder that is in assembly for each width."""

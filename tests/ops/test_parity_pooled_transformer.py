@@ -15,14 +15,15 @@ from small_transformers import NETS, Net, inputs_of
 from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions, Residual
 from edgec.ir import ops, qops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
-from edgec.kernels.weightpool.decode.family import PooledDecode
-from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.kernels.weightpool.decode import PooledDecode
+from edgec.kernels.weightpool.decode_dsp import PooledDecodeDsp
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_INTEGER_PASSES, TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer
 from edgec.quant.transformer.pooled import pooled_codes
-from edgec.quant.transformer.weights import LayerCodes, Target
+from edgec.quant.transformer.weights import LayerCodes, Sums, Target
 from edgec.toolchain import process
 
 BOARDS = {"plain": "host", "dsp": "nucleo_l4r5zi"}
@@ -143,7 +144,7 @@ def pooled_weight() -> Constant:
 def codes_of(bias: float, scale: float = 0.01) -> LayerCodes:
     target = Target(np.array([scale]), np.array([-3.0]), reach=129.0)
     return pooled_codes(
-        pooled_weight(), X_SCALE, np.full(6, bias), target, ZERO, span=128, where="layer"
+        pooled_weight(), X_SCALE, Sums(np.full(6, bias), target, ZERO, 128, "layer")
     )
 
 

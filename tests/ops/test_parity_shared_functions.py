@@ -10,7 +10,7 @@ from parity import check_host, compiled, samples_of
 from targets import by_precedence
 
 from edgec.base.options import Optimize
-from edgec.kernels.common.sharing import LEAST, MayShare
+from edgec.kernels.common.spec import LEAST, MayShare
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -71,7 +71,7 @@ def test_too_few_shapes_share_nothing(core: str, optimize: Optimize):
     assert sharing(enough, core, optimize) == [True] * LEAST
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_smaller_is_smaller(core: str, tmp_path: Path):
     texts = []
@@ -84,7 +84,7 @@ def test_smaller_is_smaller(core: str, tmp_path: Path):
     assert shared[0] == 0 < shared[1] == shared[2]
 
 
-@pytest.mark.few_cases(4)
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("optimize", SHARING)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_the_host(core: str, optimize: Optimize, tmp_path: Path):
@@ -100,7 +100,7 @@ def test_sizes_at_random_on_the_host(core: str, seed: int, tmp_path: Path):
     check_host(graph_of(seed, cases), tmp_path, board=BOARDS[core], optimize=optimize)
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("optimize", SHARING)
 @pytest.mark.parametrize(
     "core",

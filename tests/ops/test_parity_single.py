@@ -26,7 +26,7 @@ def check(op: str, data: st.DataObject, count: int) -> None:
         check_host(graph, Path(folder))
 
 
-@pytest.mark.few_cases(13)
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize("op", OPS)
 @QUICK
 @given(data=st.data())

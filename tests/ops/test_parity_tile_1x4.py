@@ -12,7 +12,7 @@ from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Constant, Graph, QuantParams, qops
-from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
+from edgec.kernels.dsp.dense_1x4_s8_dsp import Dense1x4
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -57,7 +57,7 @@ def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
         choices = select_kernels(graph_of(1), by_precedence(Target.of(load_board(board))))
         specs = [choice.spec for choice in choices]
-        assert all(isinstance(spec, Tile1x4) for spec in specs)
+        assert all(isinstance(spec, Dense1x4) for spec in specs)
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
 
 
@@ -68,7 +68,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_plain_c():
     full = Constant(bias, np.full(CASES[0][1], 2**31 - 1 - 128 * 128 * 64, np.int32))
     changed = graph.replace(constants={**graph.constants, bias: full})
     choices = select_kernels(changed, by_precedence(Target.of(load_board(BOARDS["m4"]))))
-    assert [choice.spec.family for choice in choices][:2] == ["gemm", "tile_1x4"]
+    assert [choice.spec.family for choice in choices][:2] == ["gemm", "dense_1x4_s8_dsp"]
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

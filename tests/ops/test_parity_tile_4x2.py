@@ -12,7 +12,7 @@ from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
-from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
+from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -117,8 +117,8 @@ def test_the_cases_get_this_kernel():
         chosen = [
             c.spec for c in select_kernels(graph_of(1), by_precedence(Target.of(load_board(board))))
         ]
-        specs = [spec for spec in chosen if spec.family != "lut"]
-        assert all(isinstance(spec, Tile4x2) for spec in specs)
+        specs = [spec for spec in chosen if spec.family != "elementwise"]
+        assert all(isinstance(spec, Dense4x2) for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
         assert max(spec.unrolled for spec in specs) == (4 if core == "m4" else 16)
@@ -142,7 +142,7 @@ def test_padding_of_the_code_that_x_never_has_makes_it_a_kernel_for_any_codes():
     layer.node(attrs, [x, *numbers], DType.INT8)
     graph = layer.builder.build()
     spec = select_kernels(graph, by_precedence(Target.of(load_board(BOARDS["m4"]))))[-1].spec
-    assert isinstance(spec, Tile4x2) and spec.any_code
+    assert isinstance(spec, Dense4x2) and spec.any_code
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

@@ -9,7 +9,7 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from targets import by_precedence
 
-from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
+from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -54,7 +54,7 @@ def test_the_cases_get_this_kernel():
             c.spec
             for c in select_kernels(graph_of(1, CASES), by_precedence(Target.of(load_board(board))))
         ]
-        assert all(isinstance(spec, Tile4x2) and spec.any_code for spec in specs)
+        assert all(isinstance(spec, Dense4x2) and spec.any_code for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.widens_runs for spec in specs] == [case.runs for case in CASES]
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
@@ -63,12 +63,12 @@ def test_the_cases_get_this_kernel():
 @pytest.mark.parametrize(
     ("rows", "depth", "units", "family"),
     [
-        (1, 64, 8, "tile_1x4"),
-        (3, 64, 8, "tile_4x2"),
-        (5, 64, 8, "tile_4x2"),
-        (9, 64, 8, "tile_4x2"),
-        (12, 64, 8, "tile_4x2"),
-        (12, 63, 6, "tile_4x2"),
+        (1, 64, 8, "dense_1x4_s8_dsp"),
+        (3, 64, 8, "dense_4x2_s8_dsp"),
+        (5, 64, 8, "dense_4x2_s8_dsp"),
+        (9, 64, 8, "dense_4x2_s8_dsp"),
+        (12, 64, 8, "dense_4x2_s8_dsp"),
+        (12, 63, 6, "dense_4x2_s8_dsp"),
     ],
 )
 def test_a_single_row_gets_another_tile(rows: int, depth: int, units: int, family: str):
@@ -85,7 +85,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_the_smaller_tile()
     (choice,) = select_kernels(
         graph.replace(constants=constants), by_precedence(Target.of(load_board(BOARDS["m4"])))
     )
-    assert choice.spec.family == "tile_3x2"
+    assert choice.spec.family == "dense_3x2_s8_dsp"
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

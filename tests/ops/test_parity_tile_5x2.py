@@ -12,9 +12,9 @@ from targets import by_precedence
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.select import select_kernels
-from edgec.kernels.small.tile_5x2.spec import Tile5x2
 from edgec.target.board import load_board
 from edgec.target.target import Target
 
@@ -69,7 +69,7 @@ def weights_of(case: Conv, shape: tuple[int, ...], rng: np.random.Generator) -> 
 
 
 def graph_of(cases: tuple[Conv, ...], seed: int = 1) -> Graph:
-    builder = GraphBuilder("tile_5x2")
+    builder = GraphBuilder("dense_5x2_s8_m0")
     rng = np.random.default_rng(seed)
     for number, case in enumerate(cases):
         _add(builder, case, number, rng)
@@ -116,7 +116,7 @@ def test_the_cases_get_this_kernel_and_cut_long_sums():
                 graph_of(CASES), by_precedence(Target.of(load_board(board)))
             )
         ]
-        assert all(isinstance(spec, Tile5x2) for spec in specs)
+        assert all(isinstance(spec, Dense5x2) for spec in specs)
         assert {spec.step for spec in specs} == {step}
         # 15 weights of -128 have room, 16 do not.
         lowest = specs[1]
@@ -126,16 +126,19 @@ def test_the_cases_get_this_kernel_and_cut_long_sums():
         assert specs[-1].batch == 8
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("step", BOARDS)
 def test_on_the_host(step: int, tmp_path: Path):
     check_host(graph_of(CASES), tmp_path, board=BOARDS[step])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("step", BOARDS)
 def test_transformer_layers_on_the_host(step: int, tmp_path: Path):
     check_host(operators(4, ["gemm", "conv"], 12), tmp_path, board=BOARDS[step])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("step", BOARDS)
 def test_on_an_emulated_core(step: int, tmp_path: Path):
     need_emulator(BOARDS[step])

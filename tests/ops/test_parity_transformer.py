@@ -22,7 +22,7 @@ CORES = {
 GROUPS = {
     "layers": ["gemm", "gemm", "conv", "depthwise", "norm", "norm", "fused_attention"],
     "others": [
-        *("matmul", "mul", "reduce", "rescale", "stream_add", "embedding"),
+        *("matmul", "mul", "reduce", "rescale", "add_s16_neon", "embedding"),
         *("attention", "fused_attention", "movers"),
     ],
     "rare": [
@@ -40,6 +40,7 @@ _SLOW = [
 ]
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("kernels", KERNELS)
 def test_operators_on_the_host(kernels: str, tmp_path: Path) -> None:
     check_host(operators(1, list(OPERATORS), 3), tmp_path, board=KERNELS[kernels])

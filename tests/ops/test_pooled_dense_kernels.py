@@ -9,18 +9,18 @@ from parity import check_build, check_host, compiled, samples_of
 from pooled_graphs import (
     DENSE_FAMILIES,
     at_width,
+    dense_4x2_operators,
     dense_configs,
     dsp_configs,
     pooled_operators,
-    tile_4x2_operators,
     with_short,
 )
 from random_graphs import with_one_input
 
 from edgec.ir import Graph
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
-from edgec.kernels.weightpool.decode.family import PooledDecode
-from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.decode import PooledDecode
+from edgec.kernels.weightpool.decode_dsp import PooledDecodeDsp
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 
@@ -29,6 +29,7 @@ DSP_BOARDS = ("nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q")
 QUICK_BUILDS = (Build("gcc", SANITIZE), Build("clang", ("-O2",)))
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("family", DENSE_FAMILIES, ids=lambda f: f.value)
 def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
     graph = pooled_operators(seed=1, each=20)
@@ -41,7 +42,7 @@ def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
 
 
 def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
-    graph = tile_4x2_operators(seed=5, each=24)
+    graph = dense_4x2_operators(seed=5, each=24)
     graph, configs = with_short(graph, dsp_configs(graph))
     program = check_host(graph, tmp_path, pool_configs=configs)
     specs = [k.spec for k in program.kernels if isinstance(k.spec, PooledDecodeDsp)]
@@ -59,14 +60,15 @@ def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
         assert {bool(test(spec)) for spec in specs} == {False, True}
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("dsp", [False, True], ids=["plain", "dsp"])
 def test_width_at_run_time_equals_the_oracle_of_that_width(dsp: bool, tmp_path: Path):
-    graph = tile_4x2_operators(seed=2, each=8) if dsp else pooled_operators(seed=2, each=8)
+    graph = dense_4x2_operators(seed=2, each=8) if dsp else pooled_operators(seed=2, each=8)
     configs = dense_configs(graph, runtime_bits=[True])
     if dsp:
         configs |= dsp_configs(graph, runtime_bits=[True])
     program = compiled(graph, tmp_path / "library", pool_configs=configs)
-    model = HostModel(tmp_path / "library", tmp_path / "build", flags=("-O1",))
+    model = HostModel(tmp_path / "library", tmp_path / "build", flags=("-O0",))
     for bits in range(1, 9):
         assert model.set_activation_bits(bits) == bits
         for sample in samples_of(at_width(graph, bits))[2:5]:
@@ -76,7 +78,7 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(dsp: bool, tmp_path: 
 def check_builds(builds: tuple[Build, ...], seed: int, folder: Path) -> None:
     for name, graph in (
         ("any", pooled_operators(seed, each=8)),
-        ("tile_4x2", tile_4x2_operators(seed, each=5)),
+        ("dense_4x2_s8_dsp", dense_4x2_operators(seed, each=5)),
     ):
         (folder / name).mkdir()
         check_graph(builds, graph, folder / name)
@@ -114,7 +116,7 @@ def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
 @pytest.mark.parametrize("name", DSP_BOARDS)
 def test_decoding_for_dsp_on_emulated_cores(name: str, tmp_path: Path):
     need_emulator(name)
-    graph = with_one_input(tile_4x2_operators(seed=6, each=8))
+    graph = with_one_input(dense_4x2_operators(seed=6, each=8))
     check_on_board(name, graph, dsp_configs(graph), tmp_path)
 
 

@@ -13,7 +13,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import LoweringError
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.target.board import load_board

@@ -15,16 +15,15 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError, InternalError, UnsupportedModelError
 from edgec.base.options import CompileOptions
 from edgec.importers.common.tensors import Tensor
-from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.interp import run_graph_batch
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape, total_macs
 from edgec.ir.layout import Freedom, Perm
-from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import Operands, OperatorTable, Shape, T
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 from edgec.ir.shapes import need

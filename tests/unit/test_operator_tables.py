@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import pytest
 
-from edgec.exporters.onnx.operators import EXPORTERS
+from edgec.exporters.onnx.export import EXPORTERS
 from edgec.floatrun.executor import RULES
 from edgec.ir import ops
 from edgec.ir.operator import Operator
@@ -32,6 +32,7 @@ WITHOUT_CODES = {
 BY_THE_EXECUTOR = {
     ops.QuantizeLinear: "the executor gives it the parameters",
     ops.DequantizeLinear: "the executor gives it the parameters",
+    ops.Carry: "the executor keeps it from turn to turn (`floatrun.cycles`)",
 }
 WITHOUT_TRAINING = {
     ops.Conv: "a layer with weights of its own (`finetune.layers`)",
@@ -53,6 +54,11 @@ WITHOUT_TRAINING = {
     ops.Where: "networks of token ids are not trained",
     ops.Cast: "networks of token ids are not trained",
     ops.Expand: "networks of token ids are not trained",
+    ops.TurnSlice: "networks with loops or state are not trained",
+    ops.TurnStack: "networks with loops or state are not trained",
+    ops.TurnLast: "networks with loops or state are not trained",
+    ops.Carry: "networks with loops or state are not trained",
+    ops.Update: "networks with loops or state are not trained",
 }
 
 

@@ -56,9 +56,15 @@ def docstrings(path: Path) -> Iterator[tuple[int, str]]:
                         yield statement.lineno, text.strip()
 
 
+QUESTION = re.compile(r"(What|How|Where|Which|Whose|Who|Why)\b")
+"""Openings of texts that name nothing."""
+
+
 def riddle(text: str) -> str:
-    """Why a docstring cannot be understood alone; empty if it can."""
+    """Reason why a docstring cannot be understood alone; empty if it can."""
     first = text.split("\n", 1)[0]
+    if asked := QUESTION.match(first):
+        return f"begins with {asked[0]!r}: name the thing or say what to do"
     if re.match(r"Of\b", first):
         return "begins with 'Of': say what it is that belongs to something"
     if re.match(r"(Those|That|The same|Both|It)\b", first):
@@ -70,19 +76,51 @@ def riddle(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "text", ["Of all of them.", "Those of the Clip.", "Resizes.", "A run.\n\n    bits: of a width."]
+    "text",
+    [
+        "Of all of them.",
+        "Those of the Clip.",
+        "What is left of it.",
+        "How often it is read.",
+        "Resizes.",
+        "A run.\n\n    bits: of a width.",
+    ],
 )
 def test_riddles_are_recognised(text: str):
     assert riddle(text)
     assert not riddle("Bytes in one block.\n\n    bits: width of activations.")
 
 
+STILL_TO_DO = (
+    "edgec/ir/qops/mixed",
+    "edgec/ir/qops/wide",
+    "edgec/kernels/generic",
+    "edgec/kernels/mixed",
+    "edgec/kernels/wide",
+    "edgec/quant/convert",
+)
+"""Beginnings of paths whose docstrings still ask questions; the list only gets shorter."""
+
+
 def test_docstrings_are_understood_alone():
     found = [
         f"{path.relative_to(ROOT)}:{line}: {why}"
         for path in sorted((ROOT / "edgec").rglob("*.py"))
+        if not str(path.relative_to(ROOT)).startswith(STILL_TO_DO)
         for line, text in docstrings(path)
         if (why := riddle(text))
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_comments_of_c_and_templates_name_things():
+    opening = re.compile(rf"(?:/\*|%#|\{{#)\s+{QUESTION.pattern}")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in TEXTS
+        if path.suffix in (".h", ".c", ".j2")
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if opening.search(line) and not str(path.relative_to(ROOT)).startswith(STILL_TO_DO)
     ]
     assert not found, "\n".join(found)
 

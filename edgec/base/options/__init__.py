@@ -5,9 +5,12 @@ from edgec.base.options.compilation import (
     SHORTEST_MAXIMUM,
     App,
     CompileOptions,
+    IntegerOptions,
     MaxLength,
+    ModelOptions,
     Optimize,
     Placement,
+    StatePairs,
 )
 from edgec.base.options.pools import (
     DEFAULT_MAX_DROP,
@@ -30,8 +33,8 @@ from edgec.base.options.quant import (
     QuantSettings,
     Residual,
     check_drop,
+    check_seed,
 )
-from edgec.base.options.seed import check_seed
 from edgec.base.options.sizes import Budget, parse_bytes
 
 __all__ = [
@@ -45,7 +48,9 @@ __all__ = [
     "Budget",
     "CompileOptions",
     "Effort",
+    "IntegerOptions",
     "MaxLength",
+    "ModelOptions",
     "Observer",
     "Optimize",
     "Placement",
@@ -58,6 +63,7 @@ __all__ = [
     "QuantOptions",
     "QuantSettings",
     "Residual",
+    "StatePairs",
     "TermsRule",
     "WeightPoolOptions",
     "check_drop",

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
@@ -33,7 +32,7 @@ class App(enum.Enum):
 
 
 class Placement(enum.Enum):
-    """Where constants of a model lie while firmware runs.
+    """Placement of a model's constants while firmware runs.
 
     FLASH leaves them in flash.  SRAM copies all of them to RAM when the firmware starts.  AUTO
     copies those that flash makes the core wait for, in a part of the RAM that nothing else needs.
@@ -45,7 +44,7 @@ class Placement(enum.Enum):
 
 
 class Optimize(enum.Enum):
-    """What the generated library and the compiler of the firmware prefer.
+    """Preference between speed and code size, in generated C and in the compiler's flags.
 
     SPEED takes the fastest code; BALANCED lets layers share the loops around their products; SIZE
     lets them share the products as well, and takes the smallest machine code for all of it.
@@ -98,20 +97,81 @@ class MaxLength:
 
 
 @dataclass(frozen=True, slots=True)
-class CompileOptions:
-    """Options of `edgec.compile_model`.
+class StatePairs:
+    """Inputs of a model that take what an output gave in the run before.
+
+    Attributes:
+        pairs: output by input.
+        automatic: names say which they are.
+    """
+
+    pairs: Mapping[str, str] = field(default_factory=dict)
+    automatic: bool = True
+
+    @classmethod
+    def parse(cls, texts: Sequence[str]) -> StatePairs:
+        """Pairs like ``h0=hn``, or ``none`` alone; nothing: names say it.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        if not texts:
+            return cls()
+        if list(texts) == ["none"]:
+            return cls({}, automatic=False)
+        pairs: dict[str, str] = {}
+        for text in texts:
+            source, separator, target = text.partition("=")
+            if not (source and separator and target) or source in pairs:
+                raise ConfigError(
+                    f"cannot read {text[:60]!r}",
+                    where="--state",
+                    hint="like --state h0=hn, once for each input; or --state none",
+                )
+            pairs[source] = target
+        return cls(pairs, automatic=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Options of the way from a model file to a real graph.
 
     Attributes:
         shapes: input name to shape, for models with dynamic dimensions other than the batch.
+        state: inputs and outputs that are kept from run to run.
         max_length: let each run choose the length of one dynamic dimension, up to a maximum.
+        rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
+        dump_ir: write the graph after each pass into this folder.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    state: StatePairs = field(default_factory=StatePairs)
+    max_length: MaxLength | None = None
+    rounding: Rounding | None = None
+    dump_ir: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerOptions(ModelOptions):
+    """Options of the way from a model file to an integer graph.
+
+    Attributes:
         quant: post-training quantization.
+    """
+
+    quant: QuantOptions = field(default_factory=QuantOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions(IntegerOptions):
+    """Options of `edgec.compile_model`: those of the integer graph, and those of the firmware.
+
+    Attributes:
         build: also build firmware (False: generate sources only).
         verify: run the generated code and compare every tensor with the numpy reference.
         force: replace generated files of an earlier compilation that were edited by hand.
-        dump_ir: write the graph after each pass into this folder.
         budget: fail when the firmware takes more than this.
         pool: kernels of layers with pooled weights.
-        rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
         labels: text file with the names of the classes; None: those that the model's file has.
         app: the main program of the firmware.
         main: the user's own main program, a C file or a folder of them, in place of the console's.
@@ -123,16 +183,11 @@ class CompileOptions:
             as the model's file says, or codes of a model of integers.
     """
 
-    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    quant: QuantOptions = field(default_factory=QuantOptions)
     build: bool = True
     verify: bool = True
     force: bool = False
-    dump_ir: Path | None = None
     budget: Budget | None = None
     pool: PoolKernelOptions = field(default_factory=PoolKernelOptions)
-    max_length: MaxLength | None = None
-    rounding: Rounding | None = None
     labels: Path | None = None
     app: App = App.CONSOLE
     pixels: Normalize | None = None

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.limits import MAX_TERMS
-from edgec.base.options.quant import Precision, check_drop
-from edgec.base.options.seed import check_seed
+from edgec.base.options.quant import Precision, check_drop, check_seed
 from edgec.base.options.sizes import parse_bytes
 
 MAX_ACTIVATION_BITS = 8
@@ -21,7 +19,7 @@ DEFAULT_MAX_DROP = 0.5
 
 
 class PoolSharing(enum.Enum):
-    """Which layers share a weight pool.
+    """Sets of layers that share one weight pool.
 
     NETWORK: all of them.  STAGE: those whose outputs have equally many pixels.  LAYER: each has its
     own.
@@ -50,7 +48,7 @@ def _rule(text: str, choices: Sequence[str], option: str, form: str) -> tuple[st
 
 @dataclass(frozen=True, slots=True)
 class TermsRule:
-    """How many vectors of the pool are added up to one vector of some layers.
+    """Number of pool vectors that are added up to one weight vector, for some layers.
 
     Attributes:
         pattern: pattern of names of layers, weights or the model's nodes, with ``*`` and ``?``.
@@ -133,7 +131,7 @@ class WeightPoolOptions:
 
 
 class PoolKernel(enum.Enum):
-    """How a layer of pooled weights is computed."""
+    """Kernel that computes a layer of pooled weights."""
 
     RESPONSES = "responses"
     DIRECT = "direct"
@@ -168,7 +166,7 @@ class PoolKernelRule:
 
 @dataclass(frozen=True, slots=True)
 class PoolKernelOptions:
-    """How layers with pooled weights are computed; nothing else is touched by it.
+    """Kernels, activation bits and memory of layers with pooled weights, and of no others.
 
     Attributes:
         activation_bits: bits that such a layer sees of each activation, 1 to 8; "auto": for each

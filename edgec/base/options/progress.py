@@ -1,4 +1,4 @@
-"""How long work tells what it does."""
+"""Progress reports of long work: the current step, and the part that is finished."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of quantization."""
+"""Options of quantization, and seeds of random numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from edgec.base.errors import ConfigError
 
 
 class Observer(enum.Enum):
-    """How an activation range is chosen from calibration data."""
+    """Estimator of an activation's range from calibration data."""
 
     MINMAX = "minmax"
     PERCENTILE = "percentile"
@@ -40,7 +40,7 @@ class Precision(enum.Enum):
 
 
 class Effort(enum.Enum):
-    """How much is tried for the integer weights of a network with calibration data.
+    """Effort of the search for the integer weights of a network with calibration data.
 
     FAST rounds each weight to its nearest code.  NORMAL chooses codes by the error of what layers
     compute, on up to 64 samples, BEST on up to 256.
@@ -52,7 +52,7 @@ class Effort(enum.Enum):
 
 
 MOST_TARGET_DB = 90.0
-"""What int16 codes could hold at best."""
+"""Highest signal to noise ratio in dB that int16 codes could reach."""
 DEFAULT_TARGET_DB = 30.0
 """Signal to noise of every output that `Precision.AUTO` aims at."""
 
@@ -73,7 +73,7 @@ def check_drop(points: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class QuantSettings:
-    """How to quantize.
+    """Settings of post-training quantization, all decided.
 
     The defaults were chosen with benchmarks/accuracy.py (six networks, validation data, output
     signal-to-noise in the mean and least agreement with the float class): MSE with bias correction
@@ -89,6 +89,7 @@ class QuantSettings:
         bias_correction: correct the mean output error of each layer (same paper).
         synthetic_range: what a model's input elements are assumed to lie in when there is no
             calibration data; then the ranges are the extremes and biases stay as they are.
+        synthetic_samples: number of such samples.
         residual: element type of a transformer's residual stream.
         precision: element type of activations; weights have int8 codes always.
         target_db: for AUTO: signal to noise ratio that every output must have; None: none.
@@ -102,6 +103,7 @@ class QuantSettings:
     equalize: bool = True
     bias_correction: bool = True
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
+    synthetic_samples: int = 32
     residual: Residual = Residual.INT16
     precision: Precision = Precision.INT8
     target_db: float | None = DEFAULT_TARGET_DB
@@ -111,7 +113,7 @@ class QuantSettings:
 
 @dataclass(frozen=True, slots=True)
 class QuantOptions:
-    """What the user asks of post-training quantization; None: the default may hold.
+    """Options of post-training quantization as the user gave them; None: the default may hold.
 
     An option that is asked for and has no effect on a network is an error
     (`quant.effects`).
@@ -124,6 +126,7 @@ class QuantOptions:
     equalize: bool | None = None
     bias_correction: bool | None = None
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
+    synthetic_samples: int = 32
     residual: Residual | None = None
     precision: Precision | None = None
     target_db: float | None = None
@@ -134,7 +137,7 @@ class QuantOptions:
         """The options, with defaults for what was not asked for."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         found = QuantSettings(**{k: value for k, value in given.items() if value is not None})
-        # Who says what may be lost in decisions has said what it is for.
+        # A limit of lost decisions is a goal already.
         only_drop = self.max_drop is not None and self.target_db is None
         return replace(found, target_db=None) if only_drop else found
 
@@ -156,3 +159,21 @@ class QuantOptions:
         low, high = self.synthetic_range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
             raise ConfigError(f"[{low:g}, {high:g}] is no range", where="synthetic_range")
+
+
+LARGEST_SEED = 2**32 - 1
+"""Largest seed that every random number generator accepts."""
+
+
+def check_seed(seed: int) -> None:
+    """Refuse a number that is no seed.
+
+    Raises:
+        ConfigError: not 0 to `LARGEST_SEED`.
+    """
+    if not 0 <= seed <= LARGEST_SEED:
+        raise ConfigError(
+            "the number is too small" if seed < 0 else "the number is too large",
+            where="--seed",
+            hint=f"give 0 to {LARGEST_SEED}",
+        )

@@ -31,7 +31,7 @@ def parse_bytes(text: str, where: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What firmware may take at most; None: no limit.
+    """Limits of firmware: flash, RAM and time; None: no limit.
 
     Attributes:
         flash_bytes: code and weights.

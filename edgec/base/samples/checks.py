@@ -1,4 +1,4 @@
-"""Samples held against what the model takes: one check for all formats and for arrays.
+"""Check of samples against a model's inputs, the same for all formats and for arrays.
 
 There is one array for each model input under the input's name, or a single array "x".  The first
 axis counts samples; the others are the model input's shape without its batch axis (a full shape
@@ -53,7 +53,7 @@ def check_samples(
 
 
 def _array(array: ArrayLike, where: str) -> Array:
-    """What numpy makes of it: the Python API takes lists as well."""
+    """Numpy array of the caller's data: the Python API takes lists as well."""
     try:
         return np.asarray(array)
     except ValueError as error:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.given_files import check_sample_file
 from edgec.base.samples import csv_rows, images, npy, npz, wav
 from edgec.base.samples.checks import check_samples
 from edgec.base.samples.folder import Folder, open_folder
 from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.request import Found, InputSpec, Request
+from edgec.base.streams import RESETS, resets_of
 
-FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or of .wav files"
 _READERS: dict[str, Callable[[Path, Request], Found]] = {
     ".npz": npz.read,
     ".npy": npy.read,
@@ -55,22 +55,40 @@ class SampleFile:
 
 
 Samples = SampleFile | Path | str
-"""What names samples on disk."""
+"""Samples on disk: a file with options, or its path."""
 
 
-def load_samples(source: Samples, inputs: Sequence[InputSpec]) -> dict[str, Array]:
+def load_samples(
+    source: Samples, inputs: Sequence[InputSpec], *, steps: bool = False
+) -> dict[str, Array]:
     """Samples for each input by name, [N, *shape[1:]]; N equal for all and at least 1.
+
+    Args:
+        source: samples on disk.
+        inputs: what the model takes.
+        steps: the samples are steps of streams; `RESETS` among the arrays says where these begin.
 
     Raises:
         ConfigError: unreadable file, missing or misshapen array, values that are not finite.
     """
     file = SampleFile.of(source)
     found = _read(file, Request(tuple(inputs), normalize=file.normalize))
-    return check_samples(found.arrays, inputs, str(file.path), found.listing)
+    samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
+    return samples | _resets(found, samples) if steps else samples
+
+
+def _resets(found: Found, samples: Mapping[str, Array]) -> dict[str, Array]:
+    """The first samples of streams, as flags."""
+    count = len(next(iter(samples.values())))
+    return {RESETS: resets_of(found.arrays.get(RESETS), count)}
 
 
 def load_labelled(
-    source: Samples, inputs: Sequence[InputSpec], classes: Sequence[str] = ()
+    source: Samples,
+    inputs: Sequence[InputSpec],
+    classes: Sequence[str] = (),
+    *,
+    steps: bool = False,
 ) -> tuple[dict[str, Array], Array]:
     """Samples as `load_samples` gives them, and the label of each, int64 [N].
 
@@ -78,6 +96,7 @@ def load_labelled(
         source: samples on disk.
         inputs: what the model takes.
         classes: names of the model's classes, in its order, where its file has them.
+        steps: see `load_samples`.
 
     Raises:
         ConfigError: as `load_samples`; no labels, not integers, or not one for each sample.
@@ -86,6 +105,8 @@ def load_labelled(
     request = Request(tuple(inputs), True, file.normalize, tuple(classes))
     found = _read(file, request)
     samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
+    if steps:
+        samples |= _resets(found, samples)
     return samples, _labels(found, len(next(iter(samples.values()))), file.path)
 
 
@@ -107,7 +128,7 @@ def _labels(found: Found, count: int, path: Path) -> Array:
 
 
 def _read(file: SampleFile, request: Request) -> Found:
-    """What a file or folder holds; every refusal says where.
+    """Read the arrays of a file or folder; every refusal names the path.
 
     Raises:
         ConfigError: no such file, an unknown format, or one that cannot be read.
@@ -116,13 +137,10 @@ def _read(file: SampleFile, request: Request) -> Found:
     try:
         if path.is_dir():
             return _read_folder(path, request)
-        if not path.is_file():
-            raise ConfigError("no such file")
-        reader = _READERS.get(path.suffix.lower())
-        if reader is None:
-            raise ConfigError(f"unknown format {path.suffix[:20]!r}", hint=f"give {FORMATS}")
-        _refuse_idle_normalize(request, path.suffix.lower() in wav.SUFFIXES)
-        return reader(path, request)
+        check_sample_file(path)
+        suffix = path.suffix.lower()
+        _refuse_idle_normalize(request, suffix in wav.SUFFIXES)
+        return _READERS[suffix](path, request)
     except ConfigError as error:
         if error.where:
             raise

@@ -35,13 +35,13 @@ class Folder:
 
     @property
     def listing(self) -> str:
-        """What the folder holds, for messages."""
+        """Number of files and classes in the folder, for messages."""
         classes = f" of {len(self.classes)} classes" if self.classes else ""
         return f"{len(self.files)} files{classes}"
 
     @property
     def why_no_labels(self) -> str:
-        """Why there are no labels; empty where there are."""
+        """Reason why the folder has no labels; empty where it has some."""
         return "" if self.classes else "the folder has no subfolders, one for each class"
 
     def in_order_of(self, classes: tuple[str, ...]) -> Folder:
@@ -104,7 +104,7 @@ def open_folder(path: Path, suffixes: frozenset[str]) -> Folder:
 
 
 def _visible(path: Path) -> list[Path]:
-    """What a folder holds, sorted by name, without hidden files."""
+    """Entries of a folder, sorted by name, without hidden files."""
     return sorted(entry for entry in path.iterdir() if not entry.name.startswith("."))
 
 

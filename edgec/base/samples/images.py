@@ -103,7 +103,7 @@ def read_folder(folder: Folder, request: Request) -> Found:
 
 
 def _normalization(request: Request, frame: Frame) -> Normalize | None:
-    """How pixels are normalized: as the user says, else as the model's own file does."""
+    """Normalization of pixels: from the user's option, else from the model's own file."""
     if request.normalize is not None:
         request.normalize.check(frame.channels)
         return request.normalize

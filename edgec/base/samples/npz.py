@@ -19,13 +19,14 @@ from edgec.base.limits import MAX_SAMPLE_BYTES
 from edgec.base.output_file import write_whole
 from edgec.base.samples.npy import header_of, reason_of
 from edgec.base.samples.request import Found, Request, listing_of
+from edgec.base.streams import RESETS, RESETS_IN_FILES
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""How numpy compresses; a few bytes can make other decompressors ask for gigabytes."""
+"""Compression methods of `numpy.savez`; others could ask for gigabytes to unpack a few bytes."""
 _MOST_LISTED = 20
 """Arrays that a message lists."""
 _UNNAMED = "arr_0"
-"""What numpy calls the first array that is saved without a name."""
+"""Name that numpy gives to the first array saved without one."""
 
 
 def read(path: Path, request: Request) -> Found:
@@ -68,6 +69,8 @@ def _wanted(request: Request, entries: Mapping[str, object]) -> dict[str, str]:
         found = {"x": _UNNAMED if unnamed else "x"}
     if request.labels:
         found.setdefault("y", "y")
+    if RESETS_IN_FILES in entries and RESETS_IN_FILES not in found:
+        found[RESETS] = RESETS_IN_FILES
     return found
 
 

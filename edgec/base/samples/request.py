@@ -1,4 +1,4 @@
-"""What is asked of a sample file, what it gave, and how large it may be."""
+"""Requests to readers of sample files, their results, and the limit of their size."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from edgec.base.samples.normalize import Normalize
 
 @dataclass(frozen=True, slots=True)
 class InputSpec:
-    """What a model takes under one name.
+    """Shape, element kind and normalization of one model input.
 
     Attributes:
         shape: the model's own input shape, batch axis (1) included.
@@ -54,7 +54,7 @@ class InputSpec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of a sample file.
+    """Request to a reader of a sample file.
 
     Attributes:
         inputs: what the model takes.
@@ -86,7 +86,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What a reader found.
+    """Arrays that a reader found in a sample file.
 
     Attributes:
         arrays: by name: "x" or the input's name, first axis counts samples; "y" are labels.

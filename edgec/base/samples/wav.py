@@ -24,7 +24,7 @@ _HINT = "convert it first: sox IN.wav -c 1 -b 16 -r RATE OUT.wav"
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    """What the header of a file says.
+    """Sample rate, sample width and length of a recording, from the header of its file.
 
     Attributes:
         rate: samples a second.
@@ -88,7 +88,7 @@ def _check_waveform(spec: InputSpec) -> None:
 
 
 def _header(path: Path) -> _Recording:
-    """What the file's header says, held against the size of the file."""
+    """Header of a recording, checked against the size of the file."""
     try:
         with wave.open(str(path), "rb") as file:
             channels, width = file.getnchannels(), file.getsampwidth()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from edgec.base.resources import licence
 from edgec.base.version import __version__
+from edgec.codegen.about import stack_text
 from edgec.codegen.cliterals import c_float, harmless_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.env import render
@@ -16,7 +18,7 @@ from edgec.codegen.includes import closure
 from edgec.report.model import Report, TensorReport
 
 _LICENCE = "LICENSE"
-_RUNTIME = "include/edgec/"
+_RUNTIME = re.compile(r"include/edgec_[0-9a-f]{8}/(.+)")
 
 
 def exported(report: Report, sources: Sequence[str], labels: int, output: int) -> Exported:
@@ -36,11 +38,13 @@ def exported(report: Report, sources: Sequence[str], labels: int, output: int) -
         digest=harmless_text(report.digest, 16),
         arena_bytes=report.memory.arena_bytes,
         weight_bytes=report.memory.weight_bytes,
+        state_bytes=report.memory.state_bytes,
         sources=tuple(sources),
         inputs=tuple(_port(names, "INPUT", *port) for port in enumerate(report.inputs)),
         outputs=tuple(_port(names, "OUTPUT", *port) for port in enumerate(report.outputs)),
         labels=labels,
         labelled=output,
+        stack=stack_text(report.memory.run_stack, report.board.core.value),
     )
 
 
@@ -73,19 +77,19 @@ def layout(form: Format, library: Exported, files: Mapping[str, str]) -> dict[st
         files: those of the generated library that are C, by their paths in it; runtime headers that
             no other file includes stay out.
     """
-    runtime = {name.removeprefix(_RUNTIME): name for name in files if name.startswith(_RUNTIME)}
+    runtime = {found[1]: name for name in files if (found := _RUNTIME.fullmatch(name))}
     own = {path: text for path, text in files.items() if path not in runtime.values()}
     kept = closure(own.values(), {name: files[path] for name, path in runtime.items()})
-    found = {_moved(form, path): text for path, text in own.items()}
-    found |= {_moved(form, runtime[name]): files[runtime[name]] for name in kept}
+    moved = {_moved(form, path): text for path, text in own.items()}
+    moved |= {_moved(form, runtime[name]): files[runtime[name]] for name in kept}
     context = Context(library)
     prefix = library.names.prefix
     for path, template in form.templates.items():
-        found[path.replace("{prefix}", prefix)] = render(template, context)
-    return found | {_LICENCE: licence()}
+        moved[path.replace("{prefix}", prefix)] = render(template, context)
+    return moved | {_LICENCE: licence()}
 
 
 def _moved(form: Format, path: str) -> str:
-    """Where a file of the generated library lies in a format."""
+    """Path of a generated library's file in the layout of a format."""
     folder = {"include": form.headers, "src": form.code}[PurePosixPath(path).parts[0]]
     return "/".join((folder, *PurePosixPath(path).parts[1:]))

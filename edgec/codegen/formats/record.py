@@ -1,4 +1,4 @@
-"""What a format of libraries is (`Format`), and what its templates get (`ExportContext`)."""
+"""Layout of a library for one build system (`Format`), and the context of its templates."""
 
 from __future__ import annotations
 
@@ -62,10 +62,12 @@ class Exported:
         version: that of the edgec that writes it, which the library takes over.
         digest: 16 hexadecimal digits of the model's SHA-256.
         arena_bytes, weight_bytes: its memory.
+        state_bytes: memory that it keeps from run to run; 0: none.
         sources: file names of its C sources, without folder.
         inputs, outputs: in the model's order.
         labels: how many names of classes it has.
         labelled: number of the output that they belong to.
+        stack: what its functions need, in words; "": not measured.
     """
 
     names: LibraryNames
@@ -74,11 +76,13 @@ class Exported:
     digest: str
     arena_bytes: int
     weight_bytes: int
+    state_bytes: int
     sources: tuple[str, ...]
     inputs: tuple[ExportedPort, ...]
     outputs: tuple[ExportedPort, ...]
     labels: int
     labelled: int
+    stack: str
 
     @property
     def scores(self) -> ExportedPort:
@@ -88,6 +92,6 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class ExportContext:
-    """What every template of every format gets: the library `x`."""
+    """Context of every template of every format: the library `x`."""
 
     x: Exported

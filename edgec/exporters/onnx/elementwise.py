@@ -9,7 +9,7 @@ from types import MappingProxyType
 from onnx import TensorProto
 
 from edgec.base.dtypes import DType
-from edgec.exporters.onnx.common import (
+from edgec.exporters.onnx.codes import (
     Exporter,
     common_layout,
     elementwise,
@@ -17,8 +17,7 @@ from edgec.exporters.onnx.common import (
 from edgec.exporters.onnx.state import Emitter, Layout
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.operator import Operator
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import Operator, OperatorTable
 
 EXPORTERS = OperatorTable[Exporter]()
 

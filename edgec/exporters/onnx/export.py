@@ -1,15 +1,49 @@
-"""Graphs as standard ONNX: the real stage as a float model, the annotated stage as a QDQ model."""
+"""Graphs as standard ONNX: the real stage as a float model, the annotated stage as a QDQ model.
+
+`EXPORTERS` joins the tables of this package: what each operator of `ir.ops` becomes in ONNX.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import onnx
 
-from edgec.exporters.onnx.operators import EXPORTERS, Exporters, emit_node
-from edgec.exporters.onnx.qdq import QdqEmitter
-from edgec.exporters.onnx.state import Emitter, tensor_names
-from edgec.ir.graph import Graph
+from edgec.base.errors import InternalError
+from edgec.exporters.onnx import codes, elementwise, layers, loops, move, reduce, transformer, trees
+from edgec.exporters.onnx.codes import Exporter, QdqEmitter
+from edgec.exporters.onnx.loops import emit_turns
+from edgec.exporters.onnx.names import tensor_names
+from edgec.exporters.onnx.state import Emitter
+from edgec.ir.graph import Graph, Node
+from edgec.ir.operator import Operator
+from edgec.ir.turns import Turns
+
+Exporters = Mapping[type[Operator], Exporter]
+
+EXPORTERS = layers.EXPORTERS.joined(
+    codes.EXPORTERS,
+    elementwise.EXPORTERS,
+    loops.EXPORTERS,
+    move.EXPORTERS,
+    reduce.EXPORTERS,
+    transformer.EXPORTERS,
+    trees.EXPORTERS,
+)
+"""Exporters of all real operators to ONNX nodes; `joined` adds others."""
+
+
+def emit_node(emitter: Emitter, node: Node, exporters: Exporters = EXPORTERS) -> None:
+    """Add what `node` becomes to the model.
+
+    Raises:
+        InternalError: there is no exporter for the operator.
+    """
+    exporter = exporters.get(type(node.attrs))
+    if exporter is None:
+        raise InternalError(f"operator {node.op} has no ONNX form", where=node.name)
+    exporter(emitter, node)
+
 
 __all__ = ["export_qdq", "export_real", "tensor_names"]
 
@@ -49,7 +83,7 @@ def export_qdq(graph: Graph, exporters: Exporters = EXPORTERS) -> onnx.ModelProt
     Weights are int8 with per-channel DequantizeLinear, biases int32; each activation passes through
     QuantizeLinear and DequantizeLinear except between an operator and the Clip fused onto it.
     Inputs and outputs have the original model's axes; they are float unless the original's were
-    integers (`ir.integer_io`).
+    integers (`ir.metadata`).
 
     Args:
         graph: ANNOTATED stage.
@@ -72,10 +106,19 @@ def _export(
     output_layouts = graph.output_layouts if model_layout else {}
     for name in graph.inputs:
         emitter.add_input(name, input_layouts.get(name))
-    for node in graph.nodes:
-        emit_node(emitter, node, exporters)
+
+    def emit(item: Node | Turns) -> None:
+        if isinstance(item, Turns):
+            emit_turns(emitter, item, emit)
+        else:
+            emit_node(emitter, item, exporters)
+
+    for item in graph.sequence:
+        emit(item)
     for name in graph.outputs:
         emitter.add_output(name, output_layouts.get(name))
+    for name in graph.state:
+        emitter.add_output(graph.updates[name].output, None)
     for name in dict.fromkeys(extra_outputs):
         if name not in graph.outputs:
             emitter.add_output(name, None)

@@ -6,14 +6,14 @@ from typing import Any
 
 from onnx import TensorProto
 
-from edgec.exporters.onnx.common import (
+from edgec.exporters.onnx.codes import (
     Exporter,
     moved_axis,
 )
 from edgec.exporters.onnx.state import Emitter, Layout
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 
 EXPORTERS = OperatorTable[Exporter]()
 

@@ -8,10 +8,9 @@ when a reader needs the other one, so that an exported network has few Transpose
 from __future__ import annotations
 
 import enum
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,8 +20,10 @@ from onnx import helper, numpy_helper
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
 from edgec.base.version import __version__
+from edgec.exporters.onnx.names import NamePool, tensor_names
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
+from edgec.ir.metadata import record_pairs
 from edgec.ir.qparams import FEATURE_STEP, QuantParams
 
 OPSET = 20
@@ -32,8 +33,6 @@ ML_OPSET = 3
 IR_VERSION = 9
 NHWC_TO_NCHW = (0, 3, 1, 2)
 NCHW_TO_NHWC = (0, 2, 3, 1)
-_UNSAFE = re.compile(r"[^A-Za-z0-9_./:-]")
-_MAX_NAME_CHARS = 100
 
 
 class Layout(enum.Enum):
@@ -41,33 +40,6 @@ class Layout(enum.Enum):
 
     GRAPH = "graph"
     NCHW = "nchw"
-
-
-class NamePool:
-    """Hands out unique names made of safe characters; the same requests give the same names."""
-
-    def __init__(self) -> None:
-        self._used: set[str] = set()
-
-    def fresh(self, stem: str) -> str:
-        """`stem` made safe (letters, digits and ``_./:-``, 100 characters), numbered if taken."""
-        base = _UNSAFE.sub("_", stem)[:_MAX_NAME_CHARS] or "_"
-        name, number = base, 1
-        while name in self._used:
-            number += 1
-            name = f"{base}_{number}"
-        self._used.add(name)
-        return name
-
-
-def tensor_names(graph: Graph) -> Mapping[str, str]:
-    """The exported name of each value of a graph, by its name in the graph.
-
-    Names that are already safe and short stay as they are, graph inputs and outputs first.
-    """
-    pool = NamePool()
-    order = dict.fromkeys((*graph.inputs, *graph.outputs, *sorted(graph.values)))
-    return MappingProxyType({name: pool.fresh(name) for name in order})
 
 
 class Emitter:
@@ -92,6 +64,7 @@ class Emitter:
         self._inputs: list[onnx.ValueInfoProto] = []
         self._outputs: list[onnx.ValueInfoProto] = []
         self._renamed: dict[str, str] = {}
+        self._kept: dict[str, str] = {}
 
     # -- nodes and initializers ------------------------------------------------------------------
 
@@ -108,6 +81,29 @@ class Emitter:
     ) -> str:
         """Add a node of whose two outputs only one is used, the first (0) or second; its name."""
         return self._add(stem, f"{stem}_{op}", op, inputs, attrs, place)
+
+    def emit_all(
+        self, stem: str, op: str, inputs: Sequence[str], count: int, **attrs: Any
+    ) -> list[str]:
+        """Add a node with several outputs; their names."""
+        outputs = [self.fresh(f"{stem}_{op}{number}") for number in range(count)]
+        name = self._node_pool.fresh(stem)
+        self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attrs))
+        return outputs
+
+    def fresh(self, stem: str) -> str:
+        """A name for a new tensor."""
+        return self._tensor_pool.fresh(stem)
+
+    @contextmanager
+    def inside(self) -> Iterator[list[onnx.NodeProto]]:
+        """Collect the nodes of a body: what is made there is not known outside of it."""
+        around, stored, cached = self._nodes, dict(self._stored), dict(self._cached)
+        self._nodes = []
+        try:
+            yield self._nodes
+        finally:
+            self._nodes, self._stored, self._cached = around, stored, cached
 
     def _add(
         self,
@@ -270,6 +266,15 @@ class Emitter:
             moved = self.emit(f"{tensor}_layout", "Transpose", [settled], perm=perm)
             self.store(name, moved)
 
+    def add_state(self, name: str, reset: str) -> None:
+        """Add an input for a value that the caller keeps; stored with it: other than zeros."""
+        tensor, value = self.names[name], self.graph.values[name]
+        self._inputs.append(_value_info(tensor, DType.FLOAT32, value.shape))
+        start = self.graph.constants[reset].real()
+        if start.any():
+            self._initializers[tensor] = numpy_helper.from_array(start, tensor)
+        self.alias(name, self.settle(name, tensor))
+
     def _in_steps(self, tensor: str, features: QuantParams) -> str:
         """Features with a scale each as the graph has them (`QuantParams.in_steps`)."""
         factor = FEATURE_STEP / np.asarray(features.scale)
@@ -292,7 +297,7 @@ class Emitter:
             tensor = self.emit(wanted, "Cast", [tensor], to=onnx.TensorProto.INT64)
         elif tensor in inputs or tensor in self._renamed or tensor in self._initializers:
             tensor = self.emit(wanted, "Identity", [tensor])
-        self._renamed[tensor] = wanted
+        self._renamed[tensor] = self._kept[name] = wanted
         dtype = self.output_dtype(value)
         self._outputs.append(_value_info(wanted, dtype, model_shape(value, perm)))
 
@@ -307,7 +312,7 @@ class Emitter:
         return self.settle(name, self.emit(stem, "Transpose", [self.fetch(name)], perm=back))
 
     def settle_input(self, name: str, tensor: str) -> str:
-        """What readers of a graph input take."""
+        """Name of the tensor that readers of a graph input take."""
         return self.settle(name, tensor)
 
     def input_dtype(self, value: Value) -> DType:
@@ -320,7 +325,7 @@ class Emitter:
 
     def model(self) -> onnx.ModelProto:
         """The finished, checked model."""
-        for node in self._nodes:
+        for node in _all_nodes(self._nodes):
             for names in (node.input, node.output):
                 for index, name in enumerate(names):
                     names[index] = self._renamed.get(name, name)
@@ -338,16 +343,27 @@ class Emitter:
             producer_name="edgec",
             producer_version=__version__,
         )
-        helper.set_model_props(model, dict(sorted(self.graph.metadata.items())))
+        helper.set_model_props(model, dict(sorted(self._properties().items())))
         try:
             onnx.checker.check_model(model)
         except onnx.checker.ValidationError as error:
             raise InternalError(f"the exported model is not valid ONNX: {error}") from error
         return model
 
+    def _properties(self) -> dict[str, str]:
+        """The properties of the model; state by the names that it has here."""
+        found = dict(self.graph.metadata)
+        pairs = {
+            self.names[name]: self._kept[self.graph.updates[name].output]
+            for name in self.graph.state
+        }
+        if pairs:
+            record_pairs(found, pairs)
+        return found
+
     def _opsets(self) -> list[onnx.OperatorSetIdProto]:
         """The versions of the operators in use."""
-        domains = sorted({node.domain for node in self._nodes} - {""})
+        domains = sorted({node.domain for node in _all_nodes(self._nodes)} - {""})
         own = helper.make_opsetid("", OPSET)
         return [own, *(helper.make_opsetid(domain, ML_OPSET) for domain in domains)]
 
@@ -356,6 +372,14 @@ class Emitter:
         if layout is Layout.GRAPH:
             return array
         return array.reshape((1,) * (4 - array.ndim) + array.shape).transpose(NHWC_TO_NCHW)
+
+
+def _all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes, and those of their bodies."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            yield from _all_nodes(attribute.g.node)
 
 
 def model_shape(value: Value, perm: tuple[int, ...] | None) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the operators of transformers, and masks, become in ONNX of opset 20."""
+"""Exporters of transformer operators and masks to ONNX of opset 20."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import numpy as np
 from onnx import TensorProto
 
 from edgec.base.dtypes import DType
-from edgec.exporters.onnx.common import Exporter
+from edgec.exporters.onnx.codes import Exporter
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 
 EXPORTERS = OperatorTable[Exporter]()
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.exporters.onnx.common import Exporter
+from edgec.exporters.onnx.codes import Exporter
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 
 EXPORTERS = OperatorTable[Exporter]()
 

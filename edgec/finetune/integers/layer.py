@@ -1,6 +1,13 @@
-"""A layer with weights in integers: a convolution or a matrix product."""
+"""A layer with weights in integers: a convolution or a matrix product.
+
+Integers with gradients: codes in the forward pass, what they were rounded from in the backward.
+
+Codes of activations are centred, ``q - zero_point``, in float32, which holds them exactly.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import torch
@@ -9,15 +16,75 @@ from torch.nn import functional
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
-from edgec.finetune.integers.codes import as_codes, requantized, rounded
 from edgec.finetune.operators import convolved, nhwc
 from edgec.ir import ops, qops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.weights import accumulator_bound, bias_params
 
+
+class _Codes(torch.autograd.Function):
+    """Takes given codes for real numbers in steps; within the bounds, gradients pass unchanged."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, steps: torch.Tensor, codes: torch.Tensor, low: float, high: float
+    ) -> torch.Tensor:
+        """The codes."""
+        ctx.save_for_backward((steps > low - 0.5) & (steps < high + 0.5))
+        return codes
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
+        """The gradient of the steps alone."""
+        (inside,) = ctx.saved_tensors
+        return gradient * inside, None, None, None
+
+
+def as_codes(steps: torch.Tensor, codes: torch.Tensor, low: float, high: float) -> torch.Tensor:
+    """Codes whose gradient is that of the real numbers they stand for.
+
+    With ``steps = y / scale`` and a reader that multiplies by the scale, the gradient that reaches
+    the scale is that of Esser et al., "Learned Step Size Quantization", ICLR 2020.
+
+    Args:
+        steps: real numbers, in steps of the codes.
+        codes: the same in integers, centred, as float32; computed without gradients.
+        low, high: the bounds that saturate, centred.
+    """
+    found: torch.Tensor = _Codes.apply(steps, codes, low, high)
+    return found
+
+
+def rounded(latent: torch.Tensor, most: int) -> torch.Tensor:
+    """The nearest codes within [-most, most] (`fixedpoint.round_half_up`), gradients as above."""
+    codes = torch.floor(latent.detach() + 0.5).clamp_(-most, most)
+    return as_codes(latent, codes, -most, most)
+
+
+def requantized(
+    acc: torch.Tensor, bias: torch.Tensor, multiplier: torch.Tensor, form: qops.Requant31
+) -> torch.Tensor:
+    """Requantize centred accumulators as `qops.Requant31` does.
+
+    Args:
+        acc: whole numbers [N, O, ...], float32 or float64, without the bias.
+        bias, multiplier: int64 [O].
+        form: the requantization.
+
+    Returns:
+        float32, shape of `acc`.
+    """
+    each = [-1, *[1] * (acc.ndim - 2)]
+    codes = torch.round(acc).to(torch.int64)
+    codes.add_(bias.reshape(each)).mul_(multiplier.reshape(each))
+    codes.add_(1 << (form.shift - 1)).bitwise_right_shift_(form.shift)
+    codes.clamp_(form.low - form.zero_point, form.high - form.zero_point)
+    return codes.to(torch.float32)
+
+
 _LEAN = 0.49
-"""How far from their codes weights start at most."""
+"""Largest distance of a weight from its code at the start, in steps."""
 _EXACT32 = 2**24
 """Whole numbers below this are exact in float32, and so are their sums in any order."""
 
@@ -56,7 +123,7 @@ class IntegerLayer(nn.Module):
         self._integers: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def scale(self) -> torch.Tensor:
-        """What a step of each output's weights stands for, float32 [O]."""
+        """Scale of the weights of each output channel, float32 [O]."""
         assert isinstance(self.start, torch.Tensor)
         return self.start * torch.exp(self.spread)
 

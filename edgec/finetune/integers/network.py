@@ -19,8 +19,7 @@ from torch import nn
 from edgec.base.dtypes import Array
 from edgec.base.errors import TrainingError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.finetune.integers.codes import as_codes
-from edgec.finetune.integers.layer import IntegerLayer
+from edgec.finetune.integers.layer import IntegerLayer, as_codes
 from edgec.finetune.network import logits_of
 from edgec.finetune.operators import Operator, operator, unsupported
 from edgec.interp import run_node
@@ -33,7 +32,7 @@ from edgec.quant import to_integer
 
 Tensor: TypeAlias = torch.Tensor
 _MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
-"""What gives codes of its only operand, whatever their zero point."""
+"""Operators that only move codes of their one operand, whatever its zero point."""
 
 
 @dataclass(frozen=True, slots=True)

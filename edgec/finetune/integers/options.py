@@ -34,7 +34,7 @@ class IntegerRecipe(Recipe):
 
 @dataclass(frozen=True, slots=True)
 class TrainingReport:
-    """What training in integers did.
+    """Result of a training in integers.
 
     Shares are of the samples held back whose largest output is their label.
 

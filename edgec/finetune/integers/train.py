@@ -24,7 +24,7 @@ from edgec.finetune.run import Inputs, Run, Step, chosen_device
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.quant import to_integer
-from edgec.quant.cnn.known import calibrated_groups
+from edgec.quant.scales.known import calibrated_groups
 
 _LEAST_HELD = 16
 """Fewer samples than this choose no epoch."""
@@ -160,7 +160,7 @@ class _Course:
 
 
 def _parts(data: TrainingData, recipe: IntegerRecipe) -> tuple[TrainingData, TrainingData]:
-    """What is trained on, and what is held back."""
+    """Split data into samples to train on and samples held back."""
     count = len(data.labels)
     held = max(round(count * recipe.held_back), _LEAST_HELD)
     if count < 2 * held:
@@ -189,7 +189,7 @@ def _share(judge: Network, samples: Samples) -> float:
 
 
 def _checked(network: IntegerNetwork, held: TrainingData) -> Mapping[str, int]:
-    """How many codes the oracle computes otherwise, from the graph that is given back."""
+    """Counts of codes compared with the oracle on the returned graph, and of unequal ones."""
     few = {name: x[:_CHECKED] for name, x in held.inputs.items()}
     device = network.spread.device
     with torch.no_grad():

@@ -13,7 +13,8 @@ from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
 from edgec.finetune.pooled.pools import TrainedPool
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool
 

@@ -11,7 +11,7 @@ from edgec.finetune.options import Recipe, TrainingData, need_shares
 
 @dataclass(frozen=True, slots=True)
 class MoveLimits:
-    """What one assignment of indices may change.
+    """Limits of the changes that one assignment of indices makes.
 
     Attributes:
         most_changes: share of the indices of a pool.

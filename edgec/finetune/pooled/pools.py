@@ -10,12 +10,22 @@ index changes only where gradients agree over many steps.
 
 Where a vector of a layer is the sum of several of the pool, each of these *terms* is chosen as if
 it were alone, for what the others leave of the latent weights.
+
+Choice of the pool indices that an assignment may change.
+
+A new index moves eight weights at once, by far more than a step of the optimizer moves a weight.
+So an assignment can be held to a small share of the indices, those that gain most, and to a small
+change of all weights, a trust ratio (both after Malinovskii et al., "PV-Tuning", NeurIPS 2024).  An
+index that goes back to where it came from, again and again, is held at the vector that its weights
+are nearest to on average (after Nagel et al., "Overcoming Oscillations in Quantization-Aware
+Training", ICML 2022, which does so with single weights).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -24,10 +34,100 @@ from torch.nn import functional
 
 from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
-from edgec.finetune.pooled.indices import IndexMoves, Wish
 from edgec.finetune.pooled.options import MoveLimits
 from edgec.ir.weight_pool import PooledWeights, WeightPool, added_up
 from edgec.weightpool.codebook import integer_pool
+
+_MEMORY = 0.02
+"""The share that the last assignment has in averages over assignments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Changes of indices that the latent weights ask of an assignment.
+
+    A vector of a layer has one index, or several (its terms).  E is their number.
+
+    Attributes:
+        asked: bool [E], the indices that this assignment is about.
+        index: int64 [E], the nearest vectors; where nothing is asked, the present ones.
+        gain: float [E], by how much the squared distance from the latent weights becomes less.
+        step: float [E], the squared distance of these vectors from the present ones.
+        total: squared length of all present vectors.
+        latent: float [E, G], what the vectors should be: the latent weights, without other terms.
+    """
+
+    asked: torch.Tensor
+    index: torch.Tensor
+    gain: torch.Tensor
+    step: torch.Tensor
+    total: float
+    latent: torch.Tensor
+
+
+class IndexMoves(nn.Module):
+    """Statistics of a pool's indices over the assignments so far.
+
+    Attributes:
+        before: int64 [E], the index before the present one; -1: there was none.
+        returns: float32 [E], how often an assignment went back to it; an average.
+        latent: float32 [E, G], `Wish.latent`; an average.
+        held: bool [E], indices that change no more.
+    """
+
+    before: torch.Tensor
+    returns: torch.Tensor
+    latent: torch.Tensor
+    held: torch.Tensor
+
+    def __init__(self, latent: torch.Tensor, limits: MoveLimits) -> None:
+        """Nothing is known yet.
+
+        Args:
+            latent: float [E, G], the first `Wish.latent`.
+            limits: what one assignment may change.
+        """
+        super().__init__()
+        count = len(latent)
+        self._limits = limits
+        self.register_buffer("before", torch.full((count,), -1))
+        self.register_buffer("returns", torch.zeros(count))
+        self.register_buffer("latent", latent.detach().float().clone())
+        self.register_buffer("held", torch.zeros(count, dtype=torch.bool))
+
+    def moved(self, now: torch.Tensor, wish: Wish) -> torch.Tensor:
+        """The indices after an assignment.
+
+        Args:
+            now: int64 [E], the present ones.
+            wish: what the latent weights ask for.
+
+        Returns:
+            int64 [E].
+        """
+        moves = self._allowed((wish.index != now) & ~self.held, wish)
+        share = _MEMORY * wish.asked.float()
+        self.returns.lerp_((moves & (wish.index == self.before)).float(), share)
+        self.latent.lerp_(wish.latent.float(), share[:, None])
+        self.before.copy_(torch.where(moves, now, self.before))
+        return torch.where(moves, wish.index, now)
+
+    def newly_held(self) -> torch.Tensor:
+        """Bool [E]: indices that go back and forth too often; from now on they are held."""
+        found = (self.returns > self._limits.most_returns) & ~self.held
+        self.held |= found
+        return found
+
+    def _allowed(self, moves: torch.Tensor, wish: Wish) -> torch.Tensor:
+        """The moves, bool [E], that gain most, as far as the limits reach."""
+        order = torch.where(moves, wish.gain, -torch.inf).argsort(descending=True, stable=True)
+        first = torch.arange(len(order), device=order.device)
+        near = first < math.ceil(self._limits.most_changes * len(order))
+        if math.isfinite(self._limits.trust_ratio):
+            length = wish.step[order].double().cumsum(0)
+            near &= length <= self._limits.trust_ratio**2 * wish.total
+        return moves & torch.zeros_like(moves).index_put((order,), near)
+
 
 _LEAN = 0.95
 """Share of the way to the border of a vector's cell that latent weights start at most."""
@@ -147,7 +247,7 @@ class TrainedPool(nn.Module):
         ]
 
     def _wanted(self, vectors: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
-        """What each term should be, given the latent weights and the other terms: [E, G]."""
+        """Target of each term, given the latent weights and the other terms: [E, G]."""
         found = []
         for layer, terms in zip(self.layers, self._looked_up(vectors), strict=True):
             others = terms.sum(1, keepdim=True) - terms
@@ -155,7 +255,7 @@ class TrainedPool(nn.Module):
         return (torch.cat(found) * present).detach()
 
     def _wish(self, asked: torch.Tensor, vectors: torch.Tensor, present: torch.Tensor) -> Wish:
-        """What the latent weights ask of the terms `asked`, bool [E].
+        """Changes that the latent weights ask of the terms `asked`, bool [E].
 
         `vectors` are the pool's, [S, G], `present` is 1 for channels that exist, [E, G].
         """
@@ -183,7 +283,7 @@ class TrainedPool(nn.Module):
         )
 
     def _hard(self) -> list[torch.Tensor]:
-        """What the layers' indices stand for, in the shape of their weights."""
+        """Weights that the layers' indices select from the pool, in each layer's shape."""
         return [
             terms.sum(1).reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
             for layer, terms in zip(self.layers, self._looked_up(self.quantized()), strict=True)
@@ -242,7 +342,7 @@ def _nearness(latent: torch.Tensor, vectors: torch.Tensor, present: torch.Tensor
 
 
 def _unit(users: Collection[PooledWeights]) -> float:
-    """What codes are multiplied with so that all weights have a mean square of 1."""
+    """Factor that gives all weights a mean square of 1."""
     vectors = [added_up(each.pool.vectors, each.indices, each.terms) for each in users]
     group = vectors[0].shape[-1]
     weights = np.concatenate([each.reshape(-1, group) for each in vectors]).astype(np.float32)

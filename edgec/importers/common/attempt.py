@@ -1,6 +1,8 @@
-"""One node of a file after the other: translated, or noted with what stands in the way.
+"""Translation of a file node by node; nodes that cannot be translated are noted with the reason.
 
 A model with nodes that cannot be compiled is walked to its end, so that one error names them all.
+
+Reasons why operators are not supported.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ Handle = Callable[[], Tensor | tuple[Tensor, ...]]
 
 @dataclass(frozen=True, slots=True)
 class TranslatedNode:
-    """What became of one node of the file.
+    """Outcome of translating one node of the file.
 
     Attributes:
         problem: set when the node cannot be compiled.
@@ -95,3 +97,11 @@ def _stand_in(builder: RealBuilder, source: SourceNode) -> None:
 
 def _shape_text(source: SourceNode) -> str:
     return "shape unknown" if source.shape is None else "x".join(map(str, source.shape)) or "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Reason why an operator is not supported, and a remedy."""
+
+    reason: str
+    remedy: str

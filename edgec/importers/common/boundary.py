@@ -1,12 +1,18 @@
-"""Where exceptions of the libraries that read files become errors of edgec."""
+"""Translate exceptions of libraries that read model files into errors of edgec.
+
+Bytes of model files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from edgec.base.errors import EdgecError, ImportModelError
-from edgec.base.names import shown
+from edgec.base.given_files import check_model_file
+from edgec.base.limits import MAX_MODEL_BYTES
+from edgec.base.names import printable, shown
 
 
 @contextmanager
@@ -39,3 +45,20 @@ def _first_line(error: BaseException) -> str:
 def shown_sentence(text: str) -> str:
     """A sentence of a library, on one line and not endless."""
     return text if len(text) <= 300 and text.isprintable() else shown(text)
+
+
+def read_file(path: Path, limit: int = MAX_MODEL_BYTES) -> bytes:
+    """The bytes of a model file.
+
+    Raises:
+        ImportModelError: there is no such file, it cannot be read, or it has more than `limit`
+            bytes.
+    """
+    where = printable(str(path))
+    try:
+        check_model_file(path)
+        if path.stat().st_size > limit:
+            raise ImportModelError(f"the file is larger than {limit >> 20} MiB", where=where)
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise ImportModelError(f"the model cannot be read: {error}", where=where) from error

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError
 from edgec.base.limits import MAX_ELEMENTS, MAX_RANK
-from edgec.importers.common.axes import axis_last, inverse
+from edgec.importers.common.attributes import axis_last, inverse
 from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant, same_array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, GraphBuilder, Node, Value
+from edgec.ir.graph import Constant, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 
@@ -61,9 +62,18 @@ class RealBuilder:
         self._constants: dict[str, list[Constant]] = {}
 
     def begin(self, node: SourceNode) -> None:
-        """What is emitted from now on stands for `node`."""
+        """Attribute all nodes emitted from now on to `node` of the file."""
         self._node = node
         self._recent = []
+
+    @property
+    def current(self) -> SourceNode:
+        """The node that what is emitted stands for."""
+        return self._current()
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keep names of the file for its own tensors."""
+        self._reserved |= frozenset(names)
 
     def emit(
         self,
@@ -100,10 +110,14 @@ class RealBuilder:
         return output
 
     def bind(self, name: str, tensor: Tensor) -> None:
-        """Let `name` of the file stand for `tensor`; what the current node made takes the name."""
-        if isinstance(tensor, Value) and tensor.name not in self._reserved:
+        """Bind `name` of the file to `tensor`; a tensor made by the current node takes the name."""
+        if isinstance(tensor, Value) and tensor.name not in self._reserved and self._is_new(tensor):
             tensor = self._rename(tensor, name)
         self.tensors[name] = tensor
+
+    def _is_new(self, value: Value) -> bool:
+        """Whether the current node has made a value; Identity in a loop only passes one on."""
+        return any(value.name in self.builder.nodes[key].outputs for key in self._recent)
 
     def fresh(self, stem: str) -> str:
         """A tensor name that neither the graph nor the model uses."""

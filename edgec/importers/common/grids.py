@@ -16,7 +16,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.functions import resampled
-from edgec.importers.common.parts import pick
+from edgec.importers.common.gathered import pick
 from edgec.importers.common.sampling import check_cells, cubic_weight
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
@@ -30,7 +30,7 @@ _CUBIC = -0.75
 
 
 class Interpolation(enum.Enum):
-    """How a sample is made of cells."""
+    """Interpolation of a sample between pixels."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -38,7 +38,7 @@ class Interpolation(enum.Enum):
 
 
 class Outside(enum.Enum):
-    """What lies beyond the image, by ONNX name."""
+    """Padding of positions outside the image, by ONNX name."""
 
     ZEROS = "zeros"
     BORDER = "border"
@@ -47,7 +47,7 @@ class Outside(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """How images are sampled.
+    """Sampling of an image: interpolation, padding, and the grid's extent.
 
     Attributes:
         mode: how a sample is made of cells.
@@ -205,7 +205,7 @@ def affine_grid(
 
 
 def _centres(count: int, align_corners: bool) -> Array:
-    """Where the cells of an axis lie between -1 and 1."""
+    """Positions of the pixel centres of an axis between -1 and 1."""
     if not align_corners:
         return (2.0 * np.arange(count) + 1.0) / count - 1.0
     return np.linspace(-1.0, 1.0, count)

@@ -14,6 +14,12 @@ An open batch becomes 1.  What follows for the shapes:
 5. A fixed first dimension above 1 of an input with two or more dimensions is refused: whether it
    counts samples or belongs to one sample only the user can say, by giving the shape.
 6. Any other open dimension must be given by the user; one error names all inputs concerned.
+
+Inputs without a batch axis in front get one: samples are counted on the first axis everywhere.
+
+A model may take `[2, 1, 8]`, the states of two layers for a batch of 1, or `[49, 40]`, an image on
+its own.  The graph then takes `[1, 2, 1, 8]`, and a reshape, which costs nothing on the target,
+gives the model its own shape.
 """
 
 from __future__ import annotations
@@ -21,11 +27,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.limits import MAX_ELEMENTS
 from edgec.base.names import shown
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 
 Dims = tuple[int | str | None, ...]
 """Sizes of an input; of an open dimension its name, None if it has none."""
@@ -195,3 +205,21 @@ def _example(name: str, dims: Dims | None) -> str:
         sizes[rest[0]] = 1  # the only dimension that can count samples
     text = ",".join(str(dim if isinstance(dim, int) else _EXAMPLE) for dim in sizes)
     return f"{shown(name)}={text}"
+
+
+def samples_first(graph: Graph) -> Graph:
+    """The graph with inputs [1, ...].
+
+    Args:
+        graph: REAL stage, as imported; the shapes of its inputs are those of one sample.
+    """
+    builder = GraphBuilder.of(graph)
+    for name in graph.inputs:
+        value = graph.values[name]
+        if value.shape[:1] != (1,):
+            inner = builder.fresh(f"{name}/sample")
+            builder.rewire(name, inner)
+            builder.value(replace(value, name=inner))
+            builder.value(replace(value, shape=(1, *value.shape)))
+            builder.node(inner, ops.Reshape(value.shape), (name,), (inner,))
+    return builder.build()

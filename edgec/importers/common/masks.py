@@ -6,7 +6,9 @@ Booleans are int32 in the graph, false is 0; constants beside them are float32.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -33,6 +35,15 @@ class Relation(enum.Enum):
     GREATER_OR_EQUAL = "GreaterOrEqual"
 
 
+_COMPARISONS: Mapping[Relation, np.ufunc] = MappingProxyType(
+    {
+        Relation.EQUAL: np.equal,
+        Relation.LESS: np.less,
+        Relation.LESS_OR_EQUAL: np.less_equal,
+        Relation.GREATER: np.greater,
+        Relation.GREATER_OR_EQUAL: np.greater_equal,
+    }
+)
 _TURNED = {
     Relation.GREATER: CompareKind.LESS,
     Relation.GREATER_OR_EQUAL: CompareKind.LESS_OR_EQUAL,
@@ -40,13 +51,18 @@ _TURNED = {
 
 
 def related(ctx: RealBuilder, relation: Relation, a: Tensor, b: Tensor) -> Tensor:
-    """Where a has a relation to b, numpy broadcasting; one of them may be a constant.
+    """Mask of the elements where a has a relation to b, numpy broadcasting.
+
+    Returns:
+        An int32 value; a constant of bool where both operands are constants.
 
     Raises:
-        UnsupportedError: both are constants, or a constant has no place among floats.
+        UnsupportedError: a constant has no place among floats.
     """
     if isinstance(a, Constant) and isinstance(b, Constant):
-        raise UnsupportedError("both operands are constants", "fold constants before the export")
+        left, right = (x.array if x.quant is None else x.real64() for x in (a, b))
+        truth = _COMPARISONS[relation](left, right)
+        return Constant(f"{a.name}/{relation.value}/{b.name}", np.asarray(truth, np.bool_))
     if relation is Relation.EQUAL:
         found = _equals_one_number(ctx, a, b)
         if found is not None:
@@ -101,7 +117,7 @@ def _finite(x: Constant) -> Constant:
 
 
 def chosen(ctx: RealBuilder, condition: Tensor, a: Tensor, b: Tensor) -> Tensor:
-    """Where a condition holds a, else b; numpy broadcasting.
+    """Choose a where a condition holds, else b; numpy broadcasting.
 
     Raises:
         UnsupportedError: the condition is no mask, or a and b are of two kinds.
@@ -133,17 +149,19 @@ def combined(ctx: RealBuilder, a: Tensor, b: Tensor, absorbing: bool, stem: str)
 
     Args:
         ctx: the graph under construction.
-        a, b: masks; one of them may be a constant.
+        a, b: masks or constants.
         absorbing: see above.
         stem: what the name of a constant begins with.
 
     Raises:
-        UnsupportedError: both are constants, or one is no mask.
+        UnsupportedError: one is no mask.
     """
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        join = np.logical_or if absorbing else np.logical_and
+        return Constant(f"{stem}/known", np.asarray(join(a.array, b.array)))
     if isinstance(a, Constant):
         a, b = b, a
-    if isinstance(a, Constant):
-        raise UnsupportedError("both operands are constants", "fold constants before the export")
+    assert isinstance(a, Value)
     shape, mask = common_shape(a.shape, b.shape), require_mask(a)
     other: Tensor
     if isinstance(b, Constant):

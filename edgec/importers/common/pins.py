@@ -14,7 +14,8 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
 from edgec.ir import ops
-from edgec.ir.graph import GraphBuilder, Node
+from edgec.ir.graph import Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 
 _CODES = (DType.INT8, DType.UINT8)

@@ -11,8 +11,8 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.functions import extreme
+from edgec.importers.common.gathered import pick, take
 from edgec.importers.common.masks import chosen
-from edgec.importers.common.parts import pick, take
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -24,7 +24,7 @@ _MOST_PLACES = 1 << 23
 
 
 class Reduction(enum.Enum):
-    """What becomes of an element and its update, by ONNX name."""
+    """Combination of an element with its update, by ONNX name."""
 
     NONE = "none"
     ADD = "add"
@@ -37,7 +37,7 @@ _NEUTRAL = {Reduction.ADD: 0.0, Reduction.MUL: 1.0}
 
 
 def element_places(shape: tuple[int, ...], indices: Array, axis: int) -> Array:
-    """Where ScatterElements and GatherElements look, as places in the flattened tensor.
+    """Places that ScatterElements and GatherElements access, in the flattened tensor.
 
     Args:
         shape: sizes of the tensor's axes.
@@ -56,7 +56,7 @@ def element_places(shape: tuple[int, ...], indices: Array, axis: int) -> Array:
 
 
 def slice_places(shape: tuple[int, ...], indices: Array) -> Array:
-    """Where ScatterND and GatherND look, as places in the flattened tensor.
+    """Places that ScatterND and GatherND access, in the flattened tensor.
 
     Args:
         shape: sizes of the tensor's axes.

@@ -1,4 +1,4 @@
-"""What a model consists of, for `edgec inspect`; works for models that edgec cannot compile."""
+"""Summary of a model for `edgec inspect`; works for models that edgec cannot compile."""
 
 from __future__ import annotations
 

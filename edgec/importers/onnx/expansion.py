@@ -1,4 +1,4 @@
-"""Nodes that stand for several: replaced, before anything else happens, by what they stand for."""
+"""Expansion of composite nodes into simpler ones, before any other step of the import."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ STANDARD = ("", "ai.onnx")
 
 
 class _Tensors:
-    """What there is to know of the tensors of a graph.
+    """Stored tensors, producers and names of a graph.
 
     Attributes:
         stored: everything that is stored, initializers and Constant nodes, by name.
@@ -61,7 +61,7 @@ class Expansion:
         return self.node.input[index] if index < len(self.node.input) else ""
 
     def array(self, name: str) -> Array | None:
-        """What is stored under a name; None if it is computed."""
+        """Value of a stored tensor by name; None if the tensor is computed."""
         tensor = self._tensors.stored.get(name)
         if tensor is None:
             return None
@@ -102,7 +102,7 @@ class Expansion:
 
 
 Rule = Callable[[Expansion], bool]
-"""Writes what a node stands for; False where it does not know this form of the node."""
+"""Write the expansion of a node; False where this form of the node is not known."""
 
 
 def expand(model: onnx.ModelProto, rules: Mapping[tuple[str, str], Rule]) -> None:

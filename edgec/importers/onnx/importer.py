@@ -1,31 +1,43 @@
-"""ONNX in: from a file to a REAL graph."""
+"""ONNX in: from a file to a REAL graph.
+
+Summary of an ONNX model for `edgec inspect`.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import onnx
+from onnx import numpy_helper
 
+from edgec.base.dtypes import Array
+from edgec.base.options import StatePairs
+from edgec.importers.common.boundary import library_call
 from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
-from edgec.importers.onnx.cleanup import clean
+from edgec.importers.common.states import BY_NAMES, paired_names, with_state
+from edgec.importers.common.summary import ModelSummary, Shape, summarize
+from edgec.importers.onnx.cleanup import clean, widen
 from edgec.importers.onnx.expansion import expand
 from edgec.importers.onnx.input_shapes import fix_input_shapes
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.nbits import NBITS
-from edgec.importers.onnx.qonnx import QONNX
-from edgec.importers.onnx.qoperator import QOPERATORS
+from edgec.importers.onnx.quantized_formats import QONNX, QOPERATORS
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
-from edgec.importers.onnx.widen import widen
 from edgec.ir.graph import Graph
+from edgec.ir.metadata import STATE_KEY
 
 
 def import_model(
     path: Path,
     shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
     handlers: Mapping[str, Handler] = NO_HANDLERS,
+    state: StatePairs = BY_NAMES,
 ) -> Graph:
     """Read an ONNX model into a graph of the REAL stage.
 
@@ -34,6 +46,7 @@ def import_model(
         shapes: input name to shape, for inputs with open dimensions other than the batch, or to
             set the batch of a model that fixes it.
         handlers: what imports further operators, by ONNX name (`registry.HANDLERS` has edgec's).
+        state: inputs and outputs that are kept from run to run.
 
     Returns:
         The graph, unoptimised, with transposes around spatial operators (see `ir.ops`).
@@ -41,10 +54,37 @@ def import_model(
     Raises:
         UnsupportedModelError: nodes that cannot be compiled, all of them.
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` does not fit the model.
+        ConfigError: `shapes` or `state` does not fit the model.
     """
-    translation = translated(load_model(path), path.stem, shapes, handlers)
-    return finish(translation.context, translation.nodes)
+    model = load_model(path)
+    state = _said_by_file(model, state)
+    resets = _defaults(model, state)
+    translation = translated(model, path.stem, shapes, handlers)
+    return with_state(finish(translation.context, translation.nodes), state, resets)
+
+
+def _said_by_file(model: onnx.ModelProto, state: StatePairs) -> StatePairs:
+    """The pairs that edgec has written into a file, unless the user gives others."""
+    texts = [prop.value for prop in model.metadata_props if prop.key == STATE_KEY]
+    if not texts or not state.automatic:
+        return state
+    with library_call("the state of the model cannot be read"):
+        pairs = json.loads(texts[0])
+        return StatePairs({str(a): str(b) for a, b in pairs.items()}, automatic=False)
+
+
+def _defaults(model: onnx.ModelProto, state: StatePairs) -> dict[str, Array]:
+    """Numbers that a file stores for inputs which are state: those after a reset; taken out."""
+    graph = model.graph
+    inputs = [info.name for info in graph.input]
+    outputs = [info.name for info in graph.output]
+    pairs = paired_names(inputs, outputs) if state.automatic else state.pairs
+    stored = [tensor for tensor in graph.initializer if tensor.name in pairs.keys() & set(inputs)]
+    with library_call("a tensor cannot be read"):
+        found = {tensor.name: np.asarray(numpy_helper.to_array(tensor)) for tensor in stored}
+    for tensor in stored:
+        graph.initializer.remove(tensor)
+    return found
 
 
 def translated(
@@ -67,3 +107,41 @@ def translated(
         if output not in tensors and kept.name in tensors:
             tensors[output] = tensors[kept.name]
     return translation
+
+
+def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
+    """Read a model and describe every node of it.
+
+    Args:
+        path: an ONNX file.
+        shapes: shapes of inputs, as for `import_model`.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+        ConfigError: `shapes` does not fit the model.
+    """
+    model = load_model(path)
+    opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
+    translation = translated(model, path.stem, shapes)
+    return summarize(translation.context, translation.nodes, path.stem, ("ONNX", opset), _macs)
+
+
+def _macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:
+    """Multiply-accumulates of a node of ONNX's layouts."""
+    if len(inputs) < 2 or not outputs:
+        return 0
+    x, weight, y = inputs[0], inputs[1], outputs[0]
+    if x is None or weight is None or y is None:
+        return 0
+    match op:
+        case "Conv":
+            return math.prod(y) * math.prod(weight[1:])
+        case "ConvTranspose":
+            return math.prod(x) * math.prod(weight[1:])
+        case "MatMul" if x:
+            return math.prod(y) * x[-1]
+        case "Gemm" if len(x) == 2:
+            # Whether or not x is transposed.
+            return math.prod(x) * math.prod(y[1:])
+        case _:
+            return 0

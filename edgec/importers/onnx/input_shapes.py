@@ -1,14 +1,20 @@
-"""Fixes the shapes of the graph inputs before anything else is inferred from them."""
+"""Fixes the shapes of the graph inputs before anything else is inferred from them.
+
+Variable dimension of a model's inputs, and the shapes of the inputs for one length.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import onnx
 
-from edgec.base.errors import ImportModelError
+from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
+from edgec.base.options import MaxLength
 from edgec.importers.common.input_shapes import Dims, resolve_shapes
+from edgec.importers.onnx.load import load_model
 
 
 def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
@@ -34,7 +40,7 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
 
 
 def declared_inputs(model: onnx.ModelProto) -> dict[str, Dims | None]:
-    """What the model says of the shapes of its inputs, initializers apart.
+    """Shapes that the model declares for its inputs, initializers apart.
 
     Raises:
         ImportModelError: an input is no tensor.
@@ -51,8 +57,10 @@ def _declared(info: onnx.ValueInfoProto) -> Dims | None:
     tensor = info.type.tensor_type
     if not tensor.HasField("shape"):
         return None
+    # Some exporters write -1 where a dimension is open.
     return tuple(
-        d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in tensor.shape.dim
+        d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else d.dim_param or None
+        for d in tensor.shape.dim
     )
 
 
@@ -63,3 +71,103 @@ def _set_dims(info: onnx.ValueInfoProto, dims: tuple[int, ...]) -> None:
     tensor.shape.SetInParent()
     for dim in dims:
         tensor.shape.dim.add().dim_value = dim
+
+
+_OPTION = "--max-length"
+_EXPORT_HINT = "export it with a dynamic axis for the tokens, e.g. dynamic_axes={'ids': {1: 'seq'}}"
+
+
+def shapes_at(
+    path: Path, option: MaxLength, shapes: Mapping[str, tuple[int, ...]], length: int
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of the inputs of a model when its variable dimension has one length.
+
+    Args:
+        path: the model.
+        option: the dimension and its maximum.
+        shapes: shapes that the user gave, of the longest run.
+        length: length of the variable dimension.
+
+    Returns:
+        `shapes`, and the shape of each input that has the dimension.
+
+    Raises:
+        ConfigError: the model has no such dimension, or several and none is named, or `shapes`
+            say something else.
+        ImportModelError: the file is no sound model.
+    """
+    graph = load_model(path).graph
+    stored = {tensor.name for tensor in graph.initializer}
+    open_dims = {
+        info.name: _open_dims(info)
+        for info in graph.input
+        if info.name not in stored and info.type.HasField("tensor_type")
+    }
+    symbol = _symbol(open_dims, option)
+    found = dict(shapes)
+    for info in graph.input:
+        axes = [axis for axis, name in open_dims.get(info.name, {}).items() if name == symbol]
+        if axes:
+            longest = _longest(info, axes, option, shapes.get(info.name))
+            found[info.name] = tuple(
+                length if axis in axes else size for axis, size in enumerate(longest)
+            )
+    return found
+
+
+def _open_dims(info: onnx.ValueInfoProto) -> dict[int, str]:
+    """Names of the open dimensions of an input ("" without a name), but for the batch."""
+    dims = enumerate(info.type.tensor_type.shape.dim)
+    return {axis: dim.dim_param for axis, dim in dims if axis and not dim.HasField("dim_value")}
+
+
+def _symbol(open_dims: Mapping[str, Mapping[int, str]], option: MaxLength) -> str:
+    symbols = list(dict.fromkeys(name for dims in open_dims.values() for name in dims.values()))
+    known = ", ".join(shown(name) or "(one without a name)" for name in symbols)
+    if not symbols:
+        raise ConfigError(
+            "the model's inputs have no dynamic dimension besides the batch",
+            where=_OPTION,
+            hint=_EXPORT_HINT,
+        )
+    if option.name and option.name not in symbols:
+        raise ConfigError(
+            f"no input has a dimension {shown(option.name)!r}",
+            where=_OPTION,
+            hint=f"dynamic dimensions: {known}",
+        )
+    if not option.name and len(symbols) > 1:
+        example = f"{_OPTION} {shown(symbols[0])}={option.maximum}"
+        raise ConfigError(
+            f"the model has several dynamic dimensions: {known}",
+            where=_OPTION,
+            hint=f"name the one of the tokens, e.g. {example}, and fix the others with --shape",
+        )
+    return option.name or symbols[0]
+
+
+def _longest(
+    info: onnx.ValueInfoProto, axes: list[int], option: MaxLength, given: tuple[int, ...] | None
+) -> tuple[int, ...]:
+    """The shape of an input in the longest run."""
+    dims = info.type.tensor_type.shape.dim
+    if given is None:
+        sizes = [dim.dim_value if dim.HasField("dim_value") else 0 for dim in dims]
+        sizes[0] = sizes[0] or 1
+        for axis in axes:
+            sizes[axis] = option.maximum
+        given = tuple(sizes)
+    if 0 in given:
+        text = ",".join(str(size or 32) for size in given)
+        raise ConfigError(
+            f"input {shown(info.name)} has another dynamic dimension",
+            where=_OPTION,
+            hint=f"give its shape in the longest run: --shape {shown(info.name)}={text}",
+        )
+    if len(given) != len(dims) or any(given[axis] != option.maximum for axis in axes):
+        raise ConfigError(
+            f"shape {'x'.join(map(str, given))} has not the maximum length {option.maximum} "
+            f"on axis {axes[0]}",
+            where=f"--shape {shown(info.name)}",
+        )
+    return given

@@ -9,7 +9,7 @@ import onnx
 from onnx import numpy_helper
 
 from edgec.base.limits import MAX_MODEL_BYTES
-from edgec.importers.common.files import read_file
+from edgec.importers.common.boundary import read_file
 from edgec.importers.onnx.load import load_model
 
 _ML = "ai.onnx.ml"

@@ -1,13 +1,19 @@
-"""One ONNX node as the operator handlers read it."""
+"""One ONNX node as the operator handlers read it.
+
+State that the operator handlers share: the graph they write, and the model's weight pools.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
+import onnx
 import onnx_ir as ir
 
 from edgec.base.dtypes import Array
 from edgec.base.names import node_label
+from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.tensors import (
     Tensor,
     UnknownTensorError,
@@ -15,14 +21,24 @@ from edgec.importers.common.tensors import (
     require_data,
     require_real,
 )
+from edgec.importers.common.turned import Turned, as_value
+from edgec.importers.onnx.weight_pools import Pools
 from edgec.ir.graph import Constant, Value
+from edgec.ir.turns import Loop
 
 
 class OnnxNode:
     """One node as the handlers read it: inputs as tensors, attributes with their defaults."""
 
-    def __init__(self, node: ir.Node, opset: int, tensors: Mapping[str, Tensor]) -> None:
+    def __init__(
+        self,
+        node: ir.Node,
+        opset: int,
+        tensors: Mapping[str, Tensor],
+        turned: Mapping[str, Tensor] = MappingProxyType({}),
+    ) -> None:
         self._node = node
+        self._turned = turned
         self._tensors = tensors
         self.opset = opset
         self.op = node.op_type
@@ -56,6 +72,19 @@ class OnnxNode:
         if found is None:
             raise UnknownTensorError(self.input_name(index))
         return found
+
+    def any_tensor(self, index: int) -> Tensor:
+        """As `tensor`, constants that differ from turn to turn as such."""
+        if self.has(index) and self.input_name(index) in self._turned:
+            return self._turned[self.input_name(index)]
+        return self.tensor(index)
+
+    def whole_number(self, index: int, what: str) -> int:
+        """A constant input of one whole number or truth value."""
+        array = self.constant(index, what).array
+        if array.size != 1 or array.dtype.kind not in "iub":
+            raise UnsupportedError(f"{what} is no whole number", "correct the model")
+        return int(array.reshape(-1)[0])
 
     def value(self, index: int) -> Value:
         """A run-time input of any element type."""
@@ -148,6 +177,17 @@ class OnnxNode:
         except TypeError as error:  # their bytes are no UTF-8
             raise UnsupportedError(f"{name} is not text", "correct the model") from error
 
+    def proto(self) -> onnx.NodeProto:
+        """The node as ONNX has it."""
+        return ir.serde.serialize_node(self._node)
+
+    def body(self, name: str) -> ir.Graph:
+        """An attribute that is a graph."""
+        found = self._node.attributes.get(name)
+        if found is None or not isinstance(found.value, ir.Graph):
+            raise UnsupportedError(f"it has no {name}", "correct the model")
+        return found.value
+
     def known(self, index: int) -> Tensor | None:
         """An input as far as it was translated: None for texts, which no graph holds."""
         return self._tensors.get(self.input_name(index)) if self.has(index) else None
@@ -163,7 +203,7 @@ class OnnxNode:
         return True
 
     def is_used(self, index: int) -> bool:
-        """True when somebody reads output `index`."""
+        """True when some node, or the model's outputs, reads output `index`."""
         if index >= len(self._node.outputs):
             return False
         value = self._node.outputs[index]
@@ -173,3 +213,35 @@ class OnnxNode:
         """Element type of an input as the model has it."""
         value = self._node.inputs[index]
         return value.dtype if value is not None else None
+
+
+Translate = Callable[[ir.Graph, str, Sequence[Tensor]], tuple[Tensor | None, ...]]
+"""Translates a body; told the prefix of its names and its inputs, gives its outputs."""
+
+
+class Context(RealBuilder):
+    """The graph under construction.
+
+    Attributes:
+        pools: weight pools, and what was looked up in them.
+        loop: the loop whose body is translated.
+        loops: how many there are so far.
+        translate: translates the body of a node; None for an output that could not be translated.
+    """
+
+    translate: Translate
+
+    def __init__(self, name: str, reserved: frozenset[str]) -> None:
+        super().__init__(name, reserved)
+        self.pools = Pools()
+        self.loop: Loop | None = None
+        self.loops = 0
+
+    def loop_name(self, name: str) -> str:
+        """A name of its own for a loop, or for the names in a body."""
+        self.loops += 1
+        return f"{name}#{self.loops}"
+
+    def as_value(self, x: Tensor) -> Tensor:
+        """A tensor that a node of the graph can read: constants of all turns become parts."""
+        return as_value(self, x) if isinstance(x, Turned) else x

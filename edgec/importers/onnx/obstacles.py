@@ -1,4 +1,4 @@
-"""What to tell about the ONNX operators that edgec does not import: the cause, and a way around.
+"""Reasons and remedies for the ONNX operators that edgec does not import.
 
 Operators that `registry` has a handler for are not looked up here.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from edgec.importers.common.obstacle import Obstacle
-from edgec.importers.onnx.qonnx import DOMAINS as QONNX_DOMAINS
+from edgec.importers.common.attempt import Obstacle
+from edgec.importers.onnx.quantized_formats import DOMAINS as QONNX_DOMAINS
 
 _ML = "ai.onnx.ml"
 _ONNXRUNTIME = ("com.microsoft", "com.microsoft.nchwc", "com.ms.internal.nhwc")
@@ -47,10 +47,6 @@ _INTEGERS = Obstacle(
 )
 _SEQUENCES = Obstacle("sequences and optional values are no tensors", "use tensors alone")
 _TEXT = Obstacle("it works on text", "give the network numbers: " + _CALLER)
-_WRITES = Obstacle(
-    "it writes into a tensor at run time",
-    "write the result as Concat of its parts, or as Where with a constant mask",
-)
 _UNPOOL = Obstacle(
     "it writes to positions that are computed at run time", "use Resize or ConvTranspose"
 )
@@ -69,8 +65,8 @@ _UNKNOWN = Obstacle(
 )
 _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
     {
-        **dict.fromkeys(("If", "Loop", "SequenceMap"), _CONTROL),
-        **dict.fromkeys(("Scan", "CDist"), _NEIGHBOURS),
+        "SequenceMap": _CONTROL,
+        "CDist": _NEIGHBOURS,
         **dict.fromkeys(("LSTM", "GRU", "RNN"), _RECURRENT),
         **dict.fromkeys(
             (
@@ -120,7 +116,6 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
             ),
             _TEXT,
         ),
-        "TensorScatter": _WRITES,
         "MaxUnpool": _UNPOOL,
         "NonMaxSuppression": Obstacle(
             "the number of boxes that it keeps depends on the data",
@@ -133,7 +128,7 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
 
 
 def obstacle(op: str, domain: str) -> Obstacle:
-    """What to tell about an operator without a handler."""
+    """Reason and remedy for an operator without a handler."""
     if op in _BY_NAME:
         return _BY_NAME[op]
     if domain in ("", "ai.onnx"):

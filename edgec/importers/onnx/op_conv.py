@@ -9,8 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.onnx import volumes
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.windows import (
     check_cells,
     explicit_pads,

@@ -9,8 +9,7 @@ import numpy as np
 
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx import volumes
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.windows import (
     WindowAxis,
     from_nhwc,

@@ -7,9 +7,16 @@ import math
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.importers.common.axes import normal_axis
-from edgec.importers.common.gathered import continued, tiled, wrapped_places
-from edgec.importers.common.parts import padded, pick, range_of, take
+from edgec.importers.common.attributes import normal_axis
+from edgec.importers.common.gathered import (
+    continued,
+    padded,
+    pick,
+    range_of,
+    take,
+    tiled,
+    wrapped_places,
+)
 from edgec.importers.common.scattered import (
     Reduction,
     check_places,
@@ -18,8 +25,7 @@ from edgec.importers.common.scattered import (
     slice_places,
 )
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import PadMode
@@ -67,7 +73,7 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         if size:
             parts.append(take(ctx, x, {axis: (start, 1, size)}))
         else:
-            # What is empty is nothing to compute; a Concat leaves it out.
+            # An empty part needs no computation; a Concat leaves it out.
             shape = [0 if i == axis else n for i, n in enumerate(x.shape)]
             parts.append(Constant(name, np.zeros(shape, np.float32)))
         start += size

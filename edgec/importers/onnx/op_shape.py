@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from edgec.base.dtypes import DType
-from edgec.importers.common.axes import completed, normal_axis
+from edgec.importers.common.attributes import completed, normal_axis
 from edgec.importers.common.masks import to_bool
 from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.weight_pools import float_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value

@@ -9,8 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.op_ml import class_labels, decided, rows_of, transformed
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -67,7 +66,7 @@ def _binary(ctx: Context, node: OnnxNode, forest: _Forest) -> tuple[Tensor, ...]
 
 
 def _base(node: OnnxNode, outputs: int) -> Array:
-    """What the sums start from, [outputs]."""
+    """Initial value of the sums, [outputs]."""
     given = node.numbers("base_values") or (0.0,) * outputs
     if len(given) != outputs:
         raise UnsupportedError("its base_values do not fit its outputs", _CORRECT)

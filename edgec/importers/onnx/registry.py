@@ -13,26 +13,27 @@ from types import MappingProxyType
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx import (
     op_attention,
+    op_cache,
     op_conv,
-    op_einsum,
     op_elementwise,
-    op_grid,
-    op_mask,
+    op_loops,
     op_matmul,
     op_ml,
-    op_norm,
     op_pooling,
     op_quant,
     op_reduce,
     op_resize,
-    op_rotary,
     op_select,
     op_shape,
-    op_svm,
     op_trees,
 )
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx import op_attention as op_rotary
+from edgec.importers.onnx import op_elementwise as op_mask
+from edgec.importers.onnx import op_matmul as op_einsum
+from edgec.importers.onnx import op_ml as op_svm
+from edgec.importers.onnx import op_reduce as op_norm
+from edgec.importers.onnx import op_resize as op_grid
+from edgec.importers.onnx.node import Context, OnnxNode
 
 Handler = Callable[[Context, OnnxNode], Tensor | tuple[Tensor, ...]]
 
@@ -63,6 +64,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "AveragePool": op_pooling.average_pool,
         "BatchNormalization": op_reduce.batch_normalization,
         "Cast": op_shape.cast,
+        "CausalConvWithState": op_cache.defined_by_onnx,
         "Ceil": op_elementwise.unary,
         "Celu": op_elementwise.parametric,
         "CenterCropPad": op_select.center_crop_pad,
@@ -102,16 +104,19 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "HardSigmoid": op_elementwise.parametric,
         "HardSwish": op_elementwise.unary,
         "Identity": op_shape.identity,
+        "If": op_loops.if_,
         "InstanceNormalization": op_norm.instance_normalization,
         "IsNaN": op_mask.is_nan,
         "LayerNormalization": op_norm.layer_normalization,
         "LeakyRelu": op_elementwise.parametric,
         "Less": op_mask.compare,
         "LessOrEqual": op_mask.compare,
+        "LinearAttention": op_cache.defined_by_onnx,
         "Log": op_elementwise.unary,
         "LogSoftmax": op_elementwise.log_softmax,
         "LpNormalization": op_reduce.lp_normalization,
         "LpPool": op_pooling.lp_pool,
+        "Loop": op_loops.loop,
         "LRN": op_norm.local_response_normalization,
         "MatMul": op_matmul.matmul,
         "Max": op_elementwise.maximum,
@@ -148,6 +153,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "RMSNormalization": op_norm.rms_normalization,
         "RotaryEmbedding": op_rotary.rotary_embedding,
         "Round": op_elementwise.unary,
+        "Scan": op_loops.scan,
         "Scatter": op_select.scatter_elements,
         "ScatterElements": op_select.scatter_elements,
         "ScatterND": op_select.scatter_nd,
@@ -171,6 +177,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Swish": op_elementwise.parametric,
         "Tan": op_elementwise.unary,
         "Tanh": op_elementwise.unary,
+        "TensorScatter": op_cache.tensor_scatter,
         "ThresholdedRelu": op_elementwise.parametric,
         "Tile": op_select.tile,
         "TopK": op_reduce.top_k,

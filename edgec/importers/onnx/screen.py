@@ -2,23 +2,28 @@
 
 They protect what follows: claimed sizes are compared with the data that is there before anything
 is allocated, and the nodes are known to form a graph.
+
+Checks nodes against ONNX's operator schemas, so that handlers meet attributes as specified.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
+from typing import Any
 
 import onnx
+import onnx_ir as ir
 from onnx import TensorProto
 
 from edgec.base.errors import ImportModelError
-from edgec.base.limits import MAX_ELEMENTS, MAX_ENDS, MAX_NODES
+from edgec.base.limits import MAX_ELEMENTS, MAX_ENDS, MAX_LOOP_DEPTH, MAX_NODES
 from edgec.base.names import node_label, shown
-from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes
+from edgec.importers.common.boundary import library_call
+from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes, subgraphs
 
 MIN_OPSET, MAX_OPSET = 7, 28
 
@@ -60,7 +65,7 @@ _MAY_BE_INFINITE = (
 
 _TERM = r"[A-Za-z]*(?:\.\.\.[A-Za-z]*)?"
 EQUATION = re.compile(rf"{_TERM}(?:,{_TERM})*(?:->{_TERM})?")
-"""What an Einsum computes, without spaces."""
+"""Pattern of an Einsum's equation, without spaces."""
 
 
 def screen(model: onnx.ModelProto) -> None:
@@ -84,13 +89,12 @@ def screen(model: onnx.ModelProto) -> None:
         _check_equation(node)
     for node in graph_nodes(model.graph):
         _check_values(node)
-    _check_names(model.graph)
-    _sort_nodes(model.graph)
+    _check_graph(model.graph, frozenset(), 0)
 
 
 def _check_counts(graph: onnx.GraphProto) -> None:
     for what, count, most in (
-        ("operators", len(graph.node), MAX_NODES),
+        ("operators", sum(1 for _ in graph_nodes(graph)), MAX_NODES),
         ("inputs", len(graph.input) - len(graph.initializer), MAX_ENDS),
         ("outputs", len(graph.output), MAX_ENDS),
     ):
@@ -198,6 +202,33 @@ def _check_tensor(tensor: onnx.TensorProto, where: str) -> None:
         )
 
 
+def _check_graph(graph: onnx.GraphProto, around: frozenset[str], depth: int) -> None:
+    """Check names and order of a graph and of the bodies in it.
+
+    Args:
+        graph: its nodes are put into topological order.
+        around: names that a body may read from what is around it.
+        depth: bodies around it.
+    """
+    if depth > MAX_LOOP_DEPTH:
+        raise ImportModelError(
+            f"more than {MAX_LOOP_DEPTH} bodies of nodes lie within one another",
+            hint="see docs/limits.md",
+        )
+    _check_names(graph)
+    _sort_nodes(graph, around)
+    known = around | {info.name for info in graph.input}
+    known |= {tensor.name for tensor in graph.initializer}
+    known |= {name for node in graph.node for name in node.output}
+    for node in graph.node:
+        for body in subgraphs(node):
+            if body.sparse_initializer:
+                raise ImportModelError(
+                    "a body has sparse initializers", hint="store them as dense tensors"
+                )
+            _check_graph(body, known, depth + 1)
+
+
 def _check_names(graph: onnx.GraphProto) -> None:
     _check_unique((n.name for n in graph.node if n.name), "two nodes are named")
     _check_unique((o for n in graph.node for o in n.output if o), "two nodes compute")
@@ -213,6 +244,16 @@ def _check_names(graph: onnx.GraphProto) -> None:
                 )
 
 
+def _reads(node: onnx.NodeProto) -> Iterator[str]:
+    """Names that a node reads, in its bodies too."""
+    yield from node.input
+    for body in subgraphs(node):
+        own = {info.name for info in body.input} | {tensor.name for tensor in body.initializer}
+        own |= {name for inner in body.node for name in inner.output}
+        read = (name for inner in body.node for name in _reads(inner))
+        yield from (name for name in (*read, *(o.name for o in body.output)) if name not in own)
+
+
 def _check_unique(names: Iterable[str], what: str) -> None:
     seen: set[str] = set()
     for name in names:
@@ -223,16 +264,17 @@ def _check_unique(names: Iterable[str], what: str) -> None:
         seen.add(name)
 
 
-def _sort_nodes(graph: onnx.GraphProto) -> None:
+def _sort_nodes(graph: onnx.GraphProto, around: frozenset[str]) -> None:
     """Put the nodes into topological order, if they are not; ImportModelError on a cycle."""
-    given = {"", *(i.name for i in graph.input), *(i.name for i in graph.initializer)}
+    given = {"", *(i.name for i in graph.input), *(i.name for i in graph.initializer), *around}
     producer = {out: i for i, node in enumerate(graph.node) for out in node.output if out}
-    for name in [i for node in graph.node for i in node.input] + [o.name for o in graph.output]:
+    read = [list(_reads(node)) for node in graph.node]
+    for name in [each for names in read for each in names] + [o.name for o in graph.output]:
         if name not in given and name not in producer:
             raise ImportModelError(f"nothing computes the tensor {shown(name)!r}")
     needs = {
-        i: sorted({producer[name] for name in node.input if name in producer})
-        for i, node in enumerate(graph.node)
+        i: sorted({producer[name] for name in names if name in producer})
+        for i, names in enumerate(read)
     }
     if all(before < i for i, befores in needs.items() for before in befores):
         return
@@ -247,3 +289,43 @@ def _sort_nodes(graph: onnx.GraphProto) -> None:
     copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
     del graph.node[:]
     graph.node.extend(copies)
+
+
+_LATER = ("QuantizeLinear", "DequantizeLinear", "GroupNormalization")
+_LATER_OPSET = 21
+"""The later opset of these only adds to earlier ones, and files of earlier ones hold the additions
+(axes of channels, 16 and 4 bits), as onnxruntime reads them; of GroupNormalization the earlier one
+is deprecated, though it runs."""
+
+
+class SchemaChecker:
+    """Checks the nodes of one model.
+
+    Only nodes that edgec translates are checked, one by one: the check of whole models also refuses
+    what nobody relies on, such as outputs without a shape or a newer IR version.
+    """
+
+    def __init__(self, opset: int, ir_version: int) -> None:
+        self._plain, self._later = (
+            _context(version, ir_version) for version in (opset, max(opset, _LATER_OPSET))
+        )
+
+    def __call__(self, node: ir.Node) -> None:
+        """Check one node.
+
+        Raises:
+            ImportModelError: a wrong number of inputs, or an attribute unknown, missing or of
+                another type.
+        """
+        with library_call("the node breaks the rules of ONNX"):
+            proto = ir.serde.serialize_node(node)
+            proto.domain = ""
+            later = node.op_type in _LATER
+            onnx.checker.check_node(proto, self._later if later else self._plain)
+
+
+def _context(opset: int, ir_version: int) -> Any:
+    context = onnx.checker.C.CheckerContext()
+    context.ir_version = min(ir_version, onnx.IR_VERSION)
+    context.opset_imports = {"": opset}
+    return context

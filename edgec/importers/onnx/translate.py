@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -17,13 +18,14 @@ from edgec.importers.common.attempt import TranslatedNode, attempt
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
+from edgec.importers.common.turned import Turned, as_value
+from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_turns
 from edgec.importers.onnx.cleanup import static_shape
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.obstacles import obstacle
 from edgec.importers.onnx.op_select import KEEP_SCORES
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler
-from edgec.importers.onnx.schema import SchemaChecker
+from edgec.importers.onnx.screen import SchemaChecker
 from edgec.importers.onnx.weight_pool_lookup import ON_THE_WAY
 from edgec.ir.graph import Constant, Value
 
@@ -78,19 +80,49 @@ def translate(
     context = Context(name, frozenset(names - {""}))
     _add_inputs(context, graph)
     _check_outputs(graph)
-    _add_constants(context, graph)
     opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
-    check = SchemaChecker(opset, model.ir_version)
-    views = ((OnnxNode(node, opset, context.tensors), node) for node in graph)
-    nodes = tuple(
-        attempt(
-            context,
-            _source(node, view),
-            partial(_handle, context, view, node, check, handlers),
-        )
-        for view, node in views
-    )
-    return Translation(context, nodes)
+    found = _Graphs(context, (opset, model.ir_version), handlers)
+    context.translate = found.body
+    found.graph(graph)
+    return Translation(context, tuple(found.nodes))
+
+
+class _Graphs:
+    """Translates the graph of a model, and the bodies of its nodes.
+
+    Attributes:
+        nodes: the verdict of every node so far.
+    """
+
+    def __init__(
+        self, context: Context, versions: tuple[int, int], handlers: Mapping[str, Handler]
+    ) -> None:
+        self._context, self._versions, self._handlers = context, versions, handlers
+        self._check = SchemaChecker(*versions)
+        self.nodes: list[TranslatedNode] = []
+
+    def graph(self, graph: ir.Graph) -> None:
+        """Translate all nodes of a cleaned-up graph."""
+        context = self._context
+        _add_constants(context, graph)
+        for node in graph:
+            view = OnnxNode(node, self._versions[0], context.tensors)
+            handle = partial(_handle, context, view, node, self._check, self._handlers)
+            self.nodes.append(attempt(context, _source(node, view), handle))
+
+    def body(
+        self, graph: ir.Graph, prefix: str, inputs: Sequence[Tensor]
+    ) -> tuple[Tensor | None, ...]:
+        """Translate a body; see `context.Translate`."""
+        context = self._context
+        body = body_model(graph, prefix, inputs, context.tensors, self._versions)
+        cleaned = body.model.graph
+        values = (*cleaned.inputs, *cleaned.initializers.values())
+        names = {value.name or "" for node in cleaned for value in node.outputs}
+        context.reserve({value.name or "" for value in values} | names - {""})
+        context.tensors.update(zip(body.inputs, inputs, strict=True))
+        self.graph(cleaned)
+        return tuple(context.tensors.get(name) for name in body.outputs)
 
 
 def _add_inputs(context: Context, graph: ir.Graph) -> None:
@@ -124,6 +156,8 @@ def _add_constants(context: Context, graph: ir.Graph) -> None:
     for value in graph.initializers.values():
         name = value.name or ""
         if value.const_value is None or not (value.uses() or value.is_graph_output()):
+            continue
+        if name in context.tensors:  # known to what is around a body
             continue
         dtype = _DTYPES.get(value.const_value.dtype)
         if value.const_value.dtype is ir.DataType.STRING and _are_labels(value):
@@ -186,15 +220,30 @@ def _handle(
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)
-    if node.domain in ("", "ai.onnx"):
+    if node.domain in ("", "ai.onnx") and node.op_type not in WITH_BODIES:
         check(node)
+    found_of_turns = of_turns(context, view, node)
+    if found_of_turns is not None:
+        return found_of_turns
     try:
-        return handler(context, view)
+        return handler(context, _readable(context, view, node))
     except UnsupportedError as error:
         if _moves_pooled_weights(context, node):
             # One error, not one for each node that the weights pass on their way.
             raise ImportModelError(error.reason, hint=error.remedy) from error
         raise
+
+
+def _readable(context: Context, view: OnnxNode, node: ir.Node) -> OnnxNode:
+    """The node with constants of all turns as parts of tensors; the bodies of loops take both."""
+    names = {value.name or "" for value in node.inputs if value is not None}
+    found = {name: context.tensors[name] for name in names & context.tensors.keys()}
+    turned = {name: x for name, x in found.items() if isinstance(x, Turned)}
+    if not turned:
+        return view
+    bodies = node.op_type in WITH_BODIES
+    parts = {} if bodies else {name: as_value(context, x) for name, x in turned.items()}
+    return OnnxNode(node, view.opset, ChainMap(parts, context.tensors), turned)
 
 
 def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.windows import Window, WindowAxis, plane_window, read_axes
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value

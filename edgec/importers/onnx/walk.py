@@ -46,5 +46,10 @@ def _nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
                 yield from _nodes(graph.node)
 
 
+def subgraphs(node: onnx.NodeProto) -> list[onnx.GraphProto]:
+    """The bodies of a node."""
+    return [graph for attribute in node.attribute for graph in _subgraphs(attribute)]
+
+
 def _subgraphs(attribute: onnx.AttributeProto) -> list[onnx.GraphProto]:
     return [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]

@@ -144,7 +144,7 @@ class Pools:
         return self._pools[key]
 
     def _charge(self, elements: int) -> None:
-        """Bound what a small file can make of its indices."""
+        """Limit the bytes that a small file may expand its indices to."""
         if elements > min(MAX_FOLDED_ELEMENTS, self._left):
             raise ImportModelError(
                 f"the weights that it makes have {elements} elements, more than edgec takes",

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.limits import MAX_WINDOW_CELLS, MAX_WINDOW_TAPS
+from edgec.importers.common.attributes import same_padding
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.common.windows import same_padding
-from edgec.importers.onnx.context import Context
-from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir.shapes import Pads2D, Pair, window_out
 
 NCHW_TO_NHWC = (0, 2, 3, 1)

@@ -1,4 +1,4 @@
-"""What the operator handlers share: the graph they write, with codes made real where they are read.
+"""State that the operator handlers share: the graph they write, with codes dequantized on reading.
 
 An integer file says of each tensor what its codes mean.  The graph has that in the form of Q/DQ
 models: every operator reads real numbers from a DequantizeLinear, and a QuantizeLinear makes codes
@@ -16,7 +16,7 @@ from edgec.base.errors import ImportModelError, QuantizationError
 from edgec.base.names import shown
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.file import FileTensor
+from edgec.importers.tflite.load_tensor import FileTensor
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
@@ -108,7 +108,7 @@ class Context(RealBuilder):
         return Constant(tensor.name, array, params(tensor, dtype, array.shape) if codes else None)
 
     def real(self, value: Value) -> Value:
-        """What a value means: itself, or the real numbers that its codes stand for.
+        """Real numbers of a value: the value itself, or its dequantized codes.
 
         Raises:
             UnsupportedError: it holds whole numbers, or codes of unknown meaning.
@@ -135,7 +135,7 @@ class Context(RealBuilder):
         return renamed
 
     def stored(self, tensor: Tensor, number: int) -> Tensor:
-        """What an operator computed as the file stores it: codes of it where these are integers.
+        """Result of an operator in the type that the file stores: quantized for an integer type.
 
         Raises:
             UnsupportedError: the file stores a computed tensor in a type that edgec has not.
@@ -171,7 +171,7 @@ def value_dtype(tensor: FileTensor) -> DType:
 
 
 def code_params(tensor: FileTensor, shape: tuple[int, ...]) -> QuantParams | None:
-    """What the codes of a computed tensor mean; None if it holds none.
+    """Quantization parameters of a computed tensor; None if it holds no codes.
 
     Raises:
         UnsupportedError: it has a scale for each channel.
@@ -209,7 +209,7 @@ def params(tensor: FileTensor, dtype: DType, shape: tuple[int, ...]) -> QuantPar
 
 
 def bias_params(x: QuantParams | None, weight: QuantParams | None, outputs: int) -> QuantParams:
-    """What the int32 codes of a bias mean: products of the scales of input and weights.
+    """Quantization parameters of int32 biases: products of the scales of input and weights.
 
     Raises:
         UnsupportedError: the input or the weights are no codes.

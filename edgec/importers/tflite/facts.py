@@ -1,11 +1,20 @@
-"""What `edgec inspect` says of a .tflite file beside its operators: quantization and signature."""
+"""Notes on a .tflite file for `edgec inspect`: quantization and signature.
+
+Runtime whose codes each operator of an integer file reproduces, with the file's own rounding.
+
+Multiply-accumulates of the operators of a .tflite file, by the shapes of its tensors.
+"""
 
 from __future__ import annotations
 
+import enum
+import math
 from collections import Counter
 
 from edgec.base.names import shown
-from edgec.importers.tflite.file import FileModel, FileTensor
+from edgec.importers.common.summary import Shape
+from edgec.importers.tflite.load_tensor import FileModel, FileTensor
+from edgec.importers.tflite.registry import HANDLERS
 
 _LAYERS = frozenset({"CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV"})
 _KINDS = {"INT8": "int8", "UINT8": "uint8", "INT16": "16x8"}
@@ -24,7 +33,7 @@ def facts_of(model: FileModel) -> tuple[str, ...]:
 
 
 def _quantization(model: FileModel) -> str:
-    """How activations and weights are stored, in words."""
+    """Storage of activations and weights, in words."""
     activations = Counter(t.type for t in _activations(model) if len(t.scales))
     weights = _weights(model)
     coded = [tensor for tensor in weights if len(tensor.scales)]
@@ -59,7 +68,7 @@ def _weights(model: FileModel) -> list[FileTensor]:
 
 
 def _stored(kind: str, weights: list[FileTensor]) -> str:
-    """How many weights of a type have a scale for each channel, and how many have one."""
+    """Numbers of weight tensors of a type, quantized per channel and per tensor, in words."""
     of_kind = [tensor for tensor in weights if tensor.type == kind]
     channels = sum(len(tensor.scales) > 1 for tensor in of_kind)
     parts = [
@@ -68,3 +77,89 @@ def _stored(kind: str, weights: list[FileTensor]) -> str:
         if count
     ]
     return f"{kind.lower()} weights: {' and '.join(parts)}"
+
+
+class Exactness(enum.Enum):
+    """Runtime whose codes an operator reproduces.
+
+    MICRO: those of TensorFlow Lite Micro, to the last bit.  REFERENCE: those of TensorFlow Lite's
+    reference, where TensorFlow Lite Micro has no kernel for codes.  NOTHING: codes are moved,
+    chosen or counted, which every runtime does alike.  EDGEC: edgec's single rounding.
+    """
+
+    MICRO = "TensorFlow Lite Micro"
+    REFERENCE = "TensorFlow Lite's reference"
+    NOTHING = "nothing is rounded"
+    EDGEC = "edgec's rounding"
+
+
+_MICRO = frozenset(
+    (
+        *("ABS", "ADD", "AVERAGE_POOL_2D", "BATCH_MATMUL", "CONV_2D", "DEPTHWISE_CONV_2D", "ELU"),
+        *(
+            "EQUAL",
+            "FULLY_CONNECTED",
+            "GREATER",
+            "GREATER_EQUAL",
+            "HARD_SWISH",
+            "LEAKY_RELU",
+            "LESS",
+        ),
+        *("LESS_EQUAL", "NOT_EQUAL", "LOGISTIC", "MEAN", "MUL", "PRELU"),
+        *("QUANTIZE", "RELU", "RELU6", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX"),
+        *("SQUARED_DIFFERENCE", "SUB", "SUM", "TANH", "TRANSPOSE_CONV"),
+    )
+)
+_REFERENCE = frozenset({"EXP", "GELU", "RELU_0_TO_1", "RELU_N1_TO_1"})
+_NOTHING = frozenset(
+    (
+        *("ARG_MAX", "ARG_MIN", "BATCH_TO_SPACE_ND", "BROADCAST_TO", "CAST", "CONCATENATION"),
+        *("DEPTH_TO_SPACE", "DEQUANTIZE", "EXPAND_DIMS", "GATHER", "LOGICAL_AND", "LOGICAL_NOT"),
+        *("LOGICAL_OR", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "MIRROR_PAD", "PACK", "PAD"),
+        *("PADV2", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR", "SELECT"),
+        *("SELECT_V2", "SHAPE", "SLICE", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT"),
+        *("SPLIT_V", "SQUEEZE", "STRIDED_SLICE", "TILE", "TRANSPOSE", "UNPACK"),
+    )
+)
+
+
+def exactness(op: str) -> Exactness:
+    """Runtime whose codes an operator reproduces in an integer file.
+
+    Args:
+        op: the schema's name of an operator that is imported.
+    """
+    if op in _MICRO:
+        return Exactness.MICRO
+    if op in _REFERENCE:
+        return Exactness.REFERENCE
+    return Exactness.NOTHING if op in _NOTHING else Exactness.EDGEC
+
+
+def named() -> frozenset[str]:
+    """The operators that are named here but are not imported."""
+    return (_MICRO | _REFERENCE | _NOTHING) - HANDLERS.keys()
+
+
+def macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:
+    """Multiply-accumulates of one operator, padding taps included; 0 where shapes are unknown."""
+    if len(inputs) < 2 or not outputs:
+        return 0
+    x, weight, y = inputs[0], inputs[1], outputs[0]
+    if x is None or weight is None or y is None:
+        return 0
+    match op:
+        case "CONV_2D":
+            return math.prod(y) * math.prod(weight[1:])
+        case "DEPTHWISE_CONV_2D":
+            return math.prod(y) * math.prod(weight[1:3])
+        case "TRANSPOSE_CONV" if len(inputs) > 2 and inputs[2] is not None:
+            # Each input position meets every weight.
+            return math.prod(inputs[2][:3]) * math.prod(weight)
+        case "FULLY_CONNECTED" if weight:
+            return math.prod(y) * weight[-1]
+        case "BATCH_MATMUL" if len(x) > 1 and y:
+            # Whether or not x is transposed, it holds a row of products for each row of y.
+            return math.prod(x) * y[-1]
+        case _:
+            return 0

@@ -46,7 +46,7 @@ class Reader:
         return int(form.unpack_from(self.data, place)[0])
 
     def target(self, place: int) -> int:
-        """Where the offset at a place leads."""
+        """Place that the offset at a place points to."""
         return place + self.number("I", place)
 
     def block(self, place: int, count: int) -> bytes:
@@ -126,7 +126,7 @@ class Table:
         return tuple(Table(self.reader, self.reader.target(each)) for each in places)
 
     def _field(self, number: int) -> int:
-        """Where a field lies; 0 where it is absent."""
+        """Place of a field; 0 where it is absent."""
         directory = self.place - self.reader.number("i", self.place)
         entry = 4 + 2 * number
         if entry + 2 > self.reader.number("H", directory):

@@ -17,13 +17,12 @@ from edgec.importers.common.input_shapes import NO_SHAPES, resolve_shapes
 from edgec.importers.common.summary import ModelSummary, summarize
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params, value_dtype
-from edgec.importers.tflite.facts import facts_of
-from edgec.importers.tflite.file import FileModel, FileOperator, FileTensor
+from edgec.importers.tflite.facts import facts_of, macs
 from edgec.importers.tflite.load import load_file
-from edgec.importers.tflite.macs import macs
+from edgec.importers.tflite.load_tensor import FileModel, FileOperator, FileTensor
 from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.op_shape import computed
 from edgec.importers.tflite.registry import HANDLERS, obstacle
-from edgec.importers.tflite.whole_numbers import computed
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 

@@ -16,10 +16,16 @@ import tflite
 from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
-from edgec.importers.common.boundary import library_call
-from edgec.importers.common.files import read_file
-from edgec.importers.tflite.file import FileModel, FileOperator, FileTensor
-from edgec.importers.tflite.load_tensor import MAX_NAME, TensorReader, names_of, unique
+from edgec.importers.common.boundary import library_call, read_file
+from edgec.importers.tflite.load_tensor import (
+    MAX_NAME,
+    FileModel,
+    FileOperator,
+    FileTensor,
+    TensorReader,
+    names_of,
+    unique,
+)
 
 MAX_TENSORS = 1 << 16
 MAX_OPERATORS = 1 << 16
@@ -120,7 +126,7 @@ def _tensors(model: Any, graph: Any, count: int, size: int) -> tuple[FileTensor,
 
 
 def _signature_names(model: Any, count: int) -> dict[int, str]:
-    """What the only signature calls the network's inputs and outputs: the names of the source."""
+    """Names of inputs and outputs in the only signature, which are those of the source model."""
     if model.SignatureDefsLength() != 1:
         return {}
     signature = model.SignatureDefs(0)

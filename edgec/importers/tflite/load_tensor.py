@@ -1,9 +1,13 @@
-"""Tensors of a .tflite file: shapes, element types, stored elements, quantization."""
+"""Tensors of a .tflite file: shapes, element types, stored elements, quantization.
+
+Contents of a .tflite file as plain records; nothing of it is trusted before it was checked.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -14,7 +18,72 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
 from edgec.base.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.base.names import shown
-from edgec.importers.tflite.file import FileTensor
+from edgec.importers.common.input_shapes import Dims
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileTensor:
+    """One tensor of the file.
+
+    Attributes:
+        name: its name, made unique in the file.
+        shape: its sizes, 1 where the file leaves them open.
+        dims: its sizes, None where the file leaves them open.
+        type: its element type, by the schema's name: "FLOAT32", "INT8", ...
+        data: its elements if it is a constant, as they are stored; None otherwise.
+        scales: what one step of its codes means, float32: none, one, or one for each channel.
+        zero_points: the codes that mean 0, int64, as many as scales.
+        axis: the axis of the channels.
+        obstacle: why no operator may read it; "" if nothing stands in the way.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dims: Dims
+    type: str
+    data: Array | None
+    scales: Array
+    zero_points: Array
+    axis: int
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileOperator:
+    """One operator of the file.
+
+    Attributes:
+        op: its name in the schema, "CONV_2D", or "CUSTOM name".
+        inputs: numbers of tensors, -1 where an optional one is absent.
+        outputs: numbers of tensors.
+        kind: name of the type of `options`, "Conv2DOptions"; "" without options.
+        options: the schema's reader of its attributes; None without options.
+    """
+
+    op: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    kind: str
+    options: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileModel:
+    """A whole file: one network.
+
+    Attributes:
+        inputs, outputs: numbers of the network's own tensors.
+        metadata: what the file says of itself, a flatbuffer of another schema; may be empty.
+        signature: name of the only signature; "" if there is none, or there are several.
+    """
+
+    tensors: tuple[FileTensor, ...]
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    metadata: bytes = b""
+    signature: str = ""
+
 
 MAX_NAME = 1 << 12
 """Most bytes of a tensor's name that are kept."""
@@ -74,7 +143,7 @@ class TensorReader:
             raise ImportModelError(f"the file claims to hold {self._buffers} buffers")
 
     def name(self, raw: Any) -> str:
-        """What the file calls a tensor; converters join the names of fused operators by ';'."""
+        """Name of a tensor; the first where a converter joined names of fused operators by ';'."""
         return (raw.Name() or b"")[:MAX_NAME].decode().split(";")[0]
 
     def read(self, raw: Any, name: str) -> FileTensor:
@@ -125,7 +194,8 @@ class TensorReader:
             )
         data = buffer.DataAsNumpy()
         # An empty buffer is how older converters mark a tensor that is computed.
-        if isinstance(data, int) or not len(data):
+        # One of a sparse tensor holds fewer elements: `_obstacle` says so.
+        if isinstance(data, int) or not len(data) or raw.Sparsity() is not None:
             return None
         return _elements(data, name, type_name, shape)
 

@@ -10,7 +10,7 @@ from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
 from edgec.importers.tflite.context import Context, value_dtype
-from edgec.importers.tflite.file import FileOperator
+from edgec.importers.tflite.load_tensor import FileOperator
 from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
 
@@ -102,7 +102,7 @@ class TfliteNode:
         return self._context.real(found)
 
     def input_params(self, index: int) -> QuantParams | None:
-        """What the codes of an input mean; None if it holds none."""
+        """Quantization parameters of an input; None if it holds no codes."""
         return self.tensor(index).quant
 
     def constant(self, index: int, what: str) -> Constant:

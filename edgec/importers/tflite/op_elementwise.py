@@ -1,4 +1,7 @@
-"""Element functions of one and two variables, and Softmax."""
+"""Element functions of one and two variables, and Softmax.
+
+Comparisons, what is made of truth values, and the choice between tensors.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from edgec.importers.common import functions
-from edgec.importers.common.numbers import finite_number
+from edgec.base.dtypes import DType
+from edgec.importers.common import functions, masks
+from edgec.importers.common.attributes import finite_number
+from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.attributes import fused
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops
@@ -129,3 +134,46 @@ def _operands(node: TfliteNode) -> tuple[Tensor, Tensor]:
     if isinstance(a, Constant) and isinstance(b, Constant):
         raise UnsupportedError("both operands are constants", "convert with constants folded")
     return a, b
+
+
+def compare(relation: Relation) -> Handler:
+    """The handler of a comparison."""
+
+    def handler(ctx: Context, node: TfliteNode) -> Tensor:
+        """Real numbers or whole numbers; operands may be constants; numpy broadcasting."""
+        return masks.related(ctx, relation, node.movable(0), node.movable(1))
+
+    return handler
+
+
+def not_equal(ctx: Context, node: TfliteNode) -> Tensor:
+    """Real numbers or whole numbers; operands may be constants; numpy broadcasting."""
+    same = masks.related(ctx, Relation.EQUAL, node.movable(0), node.movable(1))
+    return same if isinstance(same, Constant) else masks.negated(ctx, same)
+
+
+def combine(absorbing: bool) -> Handler:
+    """The handler of And (`absorbing` false) or Or."""
+
+    def handler(ctx: Context, node: TfliteNode) -> Tensor:
+        """Each operand is a truth value, computed or constant."""
+        a, b = node.tensor(0), node.tensor(1)
+        return masks.combined(ctx, a, b, absorbing, node.outputs[0])
+
+    return handler
+
+
+def logical_not(ctx: Context, node: TfliteNode) -> Tensor:
+    """The operand is a truth value."""
+    return masks.negated(ctx, node.value(0))
+
+
+def select(ctx: Context, node: TfliteNode) -> Tensor:
+    """Between real numbers or between whole numbers; numpy broadcasting."""
+    condition, a, b = node.tensor(0), node.movable(1), node.movable(2)
+    if isinstance(condition, Constant) and condition.dtype is not DType.BOOL:
+        raise UnsupportedError("its condition is no truth value", "correct the model")
+    if node.op == "SELECT" and len(condition.shape) == 1 and len(a.shape) > 1:
+        # A condition of one axis chooses rows.
+        condition = ctx.reshape(condition, (*condition.shape, *(1,) * (len(a.shape) - 1)))
+    return masks.chosen(ctx, condition, a, b)

@@ -8,15 +8,14 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
+from edgec.importers.common.attributes import same_padding
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
-from edgec.importers.common.windows import same_padding
-from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.attributes import fused, image_sizes, is_same, read_window
 from edgec.importers.tflite.context import Context, bias_params
 from edgec.importers.tflite.node import TfliteNode
-from edgec.importers.tflite.windows import image_sizes, is_same, read_window
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
-from edgec.ir.import_notes import record_note
+from edgec.ir.metadata import record_note
 
 
 def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:

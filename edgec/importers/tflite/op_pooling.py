@@ -1,19 +1,30 @@
-"""Pooling over windows, and reductions over axes."""
+"""Pooling over windows, and reductions over axes.
+
+Resizing of images.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from edgec.base.dtypes import DType
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
 from edgec.importers.common import functions
-from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.attributes import normal_axis
+from edgec.importers.common.sampling import (
+    Positions,
+    check_cells,
+    emit_resize,
+    linear_positions,
+    nearest_positions,
+)
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.attributes import fused, image_sizes, read_window
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
-from edgec.importers.tflite.windows import image_sizes, read_window
 from edgec.ir import ops
-from edgec.ir.ops import ReduceKind
+from edgec.ir.ops import ReduceKind, ResizeMode
 
 
 def max_pool_2d(ctx: Context, node: TfliteNode) -> Tensor:
@@ -72,3 +83,58 @@ def _arg(ctx: Context, node: TfliteNode, smallest: bool) -> Tensor:
         raise UnsupportedError(f"it has {len(axes)} axes", "use one axis")
     attrs = ops.ArgMax(normal_axis(axes[0], len(x.shape)), keepdims=False, smallest=smallest)
     return ctx.emit(attrs, x, dtype=DType.INT32)
+
+
+_HALF = np.float32(0.5)
+
+
+def resize_bilinear(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant size; align_corners, half_pixel_centers."""
+    return _resize(ctx, node, ResizeMode.LINEAR, _linear)
+
+
+def resize_nearest_neighbor(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant size; align_corners, half_pixel_centers."""
+    return _resize(ctx, node, ResizeMode.NEAREST, _nearest)
+
+
+def _resize(
+    ctx: Context,
+    node: TfliteNode,
+    mode: ResizeMode,
+    positions: Callable[[TfliteNode, int, int], Positions],
+) -> Tensor:
+    x, wanted = node.real(0), node.whole(1, "size")
+    if len(wanted) != 2:
+        raise UnsupportedError(f"its size is {list(wanted)}", "give height and width")
+    for out in wanted:
+        check_cells(out)
+    rows, columns = (
+        positions(node, size, out) for size, out in zip(image_sizes(x.shape), wanted, strict=True)
+    )
+    return emit_resize(ctx, x, mode, rows, columns)
+
+
+def _linear(node: TfliteNode, size: int, out: int) -> Positions:
+    """Source: ComputeInterpolationValues of TensorFlow Lite (reference/resize_bilinear.h)."""
+    index, scale = _steps(node, size, out)
+    if node.integer("HalfPixelCenters"):
+        return linear_positions((index + _HALF) * scale - _HALF, size)
+    return linear_positions(index * scale, size)
+
+
+def _nearest(node: TfliteNode, size: int, out: int) -> Positions:
+    """Source: GetNearestNeighbor of TensorFlow Lite (reference/resize_nearest_neighbor.h)."""
+    index, scale = _steps(node, size, out)
+    source = (index + _HALF) * scale if node.integer("HalfPixelCenters") else index * scale
+    # Halves are rounded away from zero.
+    cells = np.floor(source + _HALF) if node.integer("AlignCorners") else np.floor(source)
+    return nearest_positions(cells, size)
+
+
+def _steps(node: TfliteNode, size: int, out: int) -> tuple[Array, np.float32]:
+    """Numbers of the output cells, and input cells for each of them; float32."""
+    index = np.arange(out, dtype=np.float32)
+    if node.integer("AlignCorners") and out > 1:
+        return index, np.float32(size - 1) / np.float32(out - 1)
+    return index, np.float32(size) / np.float32(out)

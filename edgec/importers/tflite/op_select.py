@@ -6,11 +6,20 @@ import numpy as np
 import tflite
 
 from edgec.base.dtypes import DType
-from edgec.importers.common.axes import normal_axis
-from edgec.importers.common.gathered import continued, expanded, symmetric_places, tiled
-from edgec.importers.common.parts import Range, padded, pick, range_of, take
+from edgec.importers.common.attributes import normal_axis
+from edgec.importers.common.gathered import (
+    Range,
+    continued,
+    expanded,
+    padded,
+    pick,
+    range_of,
+    symmetric_places,
+    take,
+    tiled,
+)
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.attributes import fused
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops

@@ -11,18 +11,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from edgec.importers.common.attempt import Obstacle
 from edgec.importers.common.masks import Relation
-from edgec.importers.common.obstacle import Obstacle
 from edgec.importers.common.tensors import Tensor
-from edgec.importers.tflite import (
-    op_elementwise,
-    op_layers,
-    op_mask,
-    op_pooling,
-    op_resize,
-    op_select,
-    op_shape,
-)
+from edgec.importers.tflite import op_elementwise, op_layers, op_pooling, op_select, op_shape
+from edgec.importers.tflite import op_elementwise as op_mask
+from edgec.importers.tflite import op_pooling as op_resize
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops
@@ -33,7 +27,7 @@ Handler = Callable[[Context, TfliteNode], Tensor | tuple[Tensor, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How an operator is imported.
+    """Import of one operator.
 
     Attributes:
         handler: emits what it stands for.
@@ -167,7 +161,7 @@ _UNKNOWN = Obstacle(
 
 
 def obstacle(op: str) -> Obstacle:
-    """What to tell about an operator without a handler."""
+    """Reason and remedy for an operator without a handler."""
     if op.startswith("CUSTOM Flex"):
         return Obstacle(
             "TensorFlow itself computes it", "convert with TFLITE_BUILTINS only (no SELECT_TF_OPS)"

@@ -8,7 +8,7 @@ handle:
   around them, and the layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
 * Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
 * Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
-* `Div` is `Mul` by a `Reciprocal` until `passes.fuse_division`; `Einsum` and the `Attention` of
+* `Div` is `Mul` by a `Reciprocal` until `passes.fuse_factors`; `Einsum` and the `Attention` of
   opset 23 become `MatMul`s.
 * Integers that the network computes with, token ids and attention masks, are int32; booleans are
   int32, 0 for false.  `And` and `Or` are `Where`; `Greater` and the like are `Compare`, its
@@ -21,48 +21,48 @@ Operands have ONNX's names in lower case where ONNX has words for them; the only
 operator is x throughout.  "const" operands must be `Constant`s.
 """
 
-from edgec.ir.ops.arg_max import ArgMax
 from edgec.ir.ops.arithmetic import (
     Add,
     Arithmetic,
+    Compare,
+    CompareKind,
     Div,
     Maximum,
     Minimum,
     Mul,
     SquaredDifference,
     Sub,
+    Where,
 )
-from edgec.ir.ops.attention import Attention
-from edgec.ir.ops.average_pool import AveragePool
-from edgec.ir.ops.batch_normalization import BatchNormalization
-from edgec.ir.ops.cast import Cast
-from edgec.ir.ops.clip import Clip
-from edgec.ir.ops.compare import Compare, CompareKind
-from edgec.ir.ops.concat import Concat
-from edgec.ir.ops.conv import Conv
-from edgec.ir.ops.conv_transpose import ConvTranspose
-from edgec.ir.ops.elementwise import Elementwise, OneInput
-from edgec.ir.ops.embedding import Embedding
-from edgec.ir.ops.expand import Expand
-from edgec.ir.ops.gemm import Gemm
-from edgec.ir.ops.matmul import MatMul
-from edgec.ir.ops.max_pool import MaxPool
-from edgec.ir.ops.norm import LayerNormalization, Norm, RMSNormalization
-from edgec.ir.ops.pad import Pad, PadMode
-from edgec.ir.ops.prelu import PRelu
+from edgec.ir.ops.attention import Attention, Embedding
+from edgec.ir.ops.elementwise import Cast, Clip, Elementwise, OneInput, PRelu, Unary, UnaryKind
+from edgec.ir.ops.move import (
+    BatchToSpace,
+    Concat,
+    Expand,
+    Pad,
+    PadMode,
+    Reshape,
+    Slice,
+    SpaceToBatch,
+    Transpose,
+)
+from edgec.ir.ops.norm import BatchNormalization, LayerNormalization, Norm, RMSNormalization
+from edgec.ir.ops.products import Conv, ConvTranspose, Gemm, MatMul, Weighted, layer_inputs
 from edgec.ir.ops.quantize_linear import DequantizeLinear, QuantizeLinear
-from edgec.ir.ops.reduce import Reduce, ReduceKind
-from edgec.ir.ops.reshape import Reshape
+from edgec.ir.ops.reductions import (
+    ArgMax,
+    AveragePool,
+    LogSoftmax,
+    MaxPool,
+    Reduce,
+    ReduceKind,
+    Softmax,
+    TopK,
+)
 from edgec.ir.ops.resize import Resize, ResizeMode
-from edgec.ir.ops.slice import Slice
-from edgec.ir.ops.softmax import LogSoftmax, Softmax
-from edgec.ir.ops.space_batch import BatchToSpace, SpaceToBatch
-from edgec.ir.ops.top_k import TopK
-from edgec.ir.ops.transpose import Transpose
 from edgec.ir.ops.tree_ensemble import TreeEnsemble
-from edgec.ir.ops.unary import Unary, UnaryKind
-from edgec.ir.ops.weighted import Weighted, layer_inputs
-from edgec.ir.ops.where import Where
+from edgec.ir.ops.turns import Carry, TurnLast, TurnSlice, TurnStack, Update
 
 __all__ = [
     "Add",
@@ -72,6 +72,7 @@ __all__ = [
     "AveragePool",
     "BatchNormalization",
     "BatchToSpace",
+    "Carry",
     "Cast",
     "Clip",
     "Compare",
@@ -112,8 +113,12 @@ __all__ = [
     "TopK",
     "Transpose",
     "TreeEnsemble",
+    "TurnLast",
+    "TurnSlice",
+    "TurnStack",
     "Unary",
     "UnaryKind",
+    "Update",
     "Weighted",
     "Where",
     "layer_inputs",

@@ -1,7 +1,13 @@
-"""Sums, products and extremes of two tensors, with numpy broadcasting."""
+"""Sums, products and extremes of two tensors, with numpy broadcasting.
+
+Comparison of two tensors.
+
+Choice between two tensors.
+"""
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +18,7 @@ from edgec.base.errors import InternalError
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.layout import Freedom
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.real import RealOperator, check_int8_constants
+from edgec.ir.real import NO_LABEL, RealOperator, check_int8_constants
 from edgec.ir.shapes import broadcast
 
 
@@ -105,3 +111,77 @@ class Minimum(Arithmetic):
 
     def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
         return np.minimum(inputs.a, inputs.b)
+
+
+class CompareKind(enum.Enum):
+    """Relation of a to b, by ONNX name; those that are missing are these, turned or negated."""
+
+    EQUAL = "Equal"
+    LESS = "Less"
+    LESS_OR_EQUAL = "LessOrEqual"
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Arithmetic):
+    """int32: 1 where a is so related to b, else 0.  Both are real numbers, or both int32.
+
+    Constants are float32 in either case.
+    """
+
+    ENDS_IN_CLAMP: ClassVar[bool] = False
+
+    kind: CompareKind
+
+    @property
+    def gives_integers(self) -> bool:
+        return True
+
+    def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
+        return compared(self.kind, inputs.a, inputs.b)
+
+    def verify_annotated(self, inputs: Arithmetic.Inputs[Tensor], output: Value) -> None:
+        """Constants that int32 numbers are compared with stay float32."""
+
+
+def compared(kind: CompareKind, a: Array, b: Array) -> Array:
+    """The relation of the elements of two arrays, which broadcast; int32, 1 or 0."""
+    match kind:
+        case CompareKind.EQUAL:
+            truth = a == b
+        case CompareKind.LESS:
+            truth = a < b
+        case CompareKind.LESS_OR_EQUAL:
+            truth = a <= b
+    return np.asarray(truth).astype(np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Where(RealOperator):
+    """``condition ? a : b``, numpy broadcasting; a and b are real numbers, or both int32.
+
+    Constants are float32 in either case.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        """condition (0: false) and what it chooses from; any may be a constant."""
+
+        condition: T
+        a: T
+        b: T
+
+    CONSTANTS_FOLLOW: ClassVar[bool] = True
+    KEEPS_INTEGERS: ClassVar[bool] = True
+    MOVES_CODES: ClassVar[bool] = True
+
+    @property
+    def freedom(self) -> Freedom:
+        return Freedom.ANY
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        return broadcast(inputs.condition, broadcast(inputs.a, inputs.b))
+
+    def labelled(self, inputs: Inputs[Array]) -> Array | None:
+        a, b, _ = np.broadcast_arrays(inputs.a, inputs.b, inputs.condition)
+        clash = (a != NO_LABEL) & (b != NO_LABEL) & (a != b)
+        return None if clash.any() else np.maximum(a, b)

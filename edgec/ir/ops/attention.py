@@ -1,12 +1,17 @@
-"""Scaled dot-product attention, its heads side by side."""
+"""Scaled dot-product attention, its heads side by side.
+
+Rows of a table.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
+from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.real import RealOperator
+from edgec.ir.real import RealOperator, check_int32
 from edgec.ir.shapes import broadcast, need
 
 
@@ -51,3 +56,28 @@ class Attention(RealOperator):
         # Each query meets each key, and each key's weight the value.
         q, k, v = inputs.q, inputs.k, inputs.v
         return math.prod(q[:-1]) * k[-2] * (q[-1] + v[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding(RealOperator):
+    """The rows of a table that ids name; y [..., C]."""
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        """ids int32 [...], each at least 0 and less than V; table const [V, C]."""
+
+        ids: T
+        table: T
+
+    CONSTANTS: ClassVar[frozenset[str]] = frozenset({"table"})
+
+    @property
+    def title(self) -> str:
+        return "Gather"
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        need(len(inputs.table) == 2, "the table must be [V, C]")
+        return (*inputs.ids, inputs.table[1])
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        check_int32(inputs.ids)

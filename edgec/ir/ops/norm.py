@@ -1,4 +1,7 @@
-"""Normalizations of transformers, over the last axis."""
+"""Normalizations of transformers, over the last axis.
+
+Batch normalization.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import ClassVar
 from edgec.ir.layout import Freedom
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.real import RealOperator
-from edgec.ir.shapes import norm_shape
+from edgec.ir.shapes import check_per_channel, norm_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +51,31 @@ class RMSNormalization(Norm):
         if inputs.beta is not None:
             raise ValueError("there is no beta")
         return norm_shape(inputs.x, inputs.gamma, None)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchNormalization(RealOperator):
+    """``(x - mean) / sqrt(var + epsilon) * scale + b``; folded or turned into `Conv` by a pass."""
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        """Input x [..., C]; factors, what is added, mean and variance: const [C] (or [1]) each."""
+
+        x: T
+        scale: T
+        b: T
+        mean: T
+        var: T
+
+    CONSTANTS: ClassVar[frozenset[str]] = frozenset({"scale", "b", "mean", "var"})
+    REAL_STAGE_ONLY: ClassVar[bool] = True
+
+    epsilon: float = 1e-5
+
+    @property
+    def freedom(self) -> Freedom:
+        return Freedom.LAST
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        check_per_channel(inputs.x, inputs.scale, inputs.b, inputs.mean, inputs.var)
+        return inputs.x

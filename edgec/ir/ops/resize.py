@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.ir.operator import Shape
-from edgec.ir.ops.elementwise import OneInput
+from edgec.ir.ops.elementwise import OneInput, OnImages
 from edgec.ir.shapes import need
 
 
@@ -19,7 +19,7 @@ class ResizeMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Resize(OneInput):
+class Resize(OnImages):
     """x [N, H, W, C] to [N, OH, OW, C], separable; source positions resolved at import.
 
     Output row i is ``(1 - row_weights[i]) * x[row_low[i]] + row_weights[i] * x[row_high[i]]`` and

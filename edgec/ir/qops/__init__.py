@@ -8,8 +8,8 @@ requantizations in which layers end, `operands` says which operands a kernel rea
 May import: layer 0 and its own layer.
 """
 
-from edgec.ir.qops.add import Add20, AddParams, QAdd
-from edgec.ir.qops.arg_max import QArgMax
+from edgec.ir.qops.add import AddParams, CodeSum, QAdd, SumForm, TfliteSum
+from edgec.ir.qops.arithmetic import TfliteSumNumbers
 from edgec.ir.qops.attention import (
     ATTENTION_MIN,
     ATTENTION_SHIFT,
@@ -17,110 +17,74 @@ from edgec.ir.qops.attention import (
     SUM_BITS,
     SUM_MARGIN,
     QAttention,
+    QEmbedding,
 )
-from edgec.ir.qops.average_codes import QAverageCodes
-from edgec.ir.qops.average_pool import QAveragePool
 from edgec.ir.qops.base import IntegerOperator, computed
-from edgec.ir.qops.compare import COMPARE_BITS, QCompare
-from edgec.ir.qops.concat import QConcat
-from edgec.ir.qops.conv import QConv
-from edgec.ir.qops.conv_transpose import QConvTranspose
-from edgec.ir.qops.div import DIV_BITS, QDiv
-from edgec.ir.qops.embedding import QEmbedding
-from edgec.ir.qops.exponentials import DISTANCE_BITS, DISTANCE_SHIFT
-from edgec.ir.qops.extremum import QExtremum
-from edgec.ir.qops.fine import FineNumbers
-from edgec.ir.qops.forms import Monotone31, Requant31, Requantization, Rescale16x15
-from edgec.ir.qops.from_integer import QFromInteger
-from edgec.ir.qops.gemm import QGemm
-from edgec.ir.qops.is_equal import QIsEqual
+from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
+from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
+from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
+from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
 from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
-from edgec.ir.qops.log_softmax import LOG_BITS, QLogSoftmax
-from edgec.ir.qops.lut import QLut
-from edgec.ir.qops.matmul import QMatMul
-from edgec.ir.qops.max_pool import QMaxPool
-from edgec.ir.qops.mixed import (
-    MIXED_FACTOR_BITS,
-    MIXED_STEP_BITS,
-    MIXED_TABLE_ENTRIES,
-    QMixedAdd,
-    QMixedAverage,
-    QMixedConv,
-    QMixedDiv,
-    QMixedMatMul,
-    QMixedMul,
-    QMixedTable,
-)
-from edgec.ir.qops.mul import QMul
+from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QTranspose
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
-from edgec.ir.qops.operands import Operand, marks_of, tensors_of
-from edgec.ir.qops.pad import QPad
-from edgec.ir.qops.pool_rounding import PoolRounding
-from edgec.ir.qops.pooled_conv import QPooledConv
-from edgec.ir.qops.pooled_gemm import QPooledGemm
-from edgec.ir.qops.prelu import QPRelu
-from edgec.ir.qops.prelu_codes import QPReluCodes
-from edgec.ir.qops.reduce import QReduce
-from edgec.ir.qops.rescale import QRescale
-from edgec.ir.qops.reshape import QReshape
-from edgec.ir.qops.resize_linear import RESIZE_FRACTION_BITS, QResizeLinear
-from edgec.ir.qops.resize_nearest import QResizeNearest
-from edgec.ir.qops.slice import QSlice
-from edgec.ir.qops.softmax import QSoftmax
-from edgec.ir.qops.softmax31 import SOFTMAX31_LONGEST, QSoftmax31
-from edgec.ir.qops.softmax_octaves import QSoftmaxOctaves
-from edgec.ir.qops.squared_difference import QSquaredDifference
-from edgec.ir.qops.stream import MOST_CHANNEL_SHIFT
-from edgec.ir.qops.stream_add import QStreamAdd
-from edgec.ir.qops.top_k import QTopK
-from edgec.ir.qops.transpose import QTranspose
-from edgec.ir.qops.tree_ensemble import QTreeEnsemble
-from edgec.ir.qops.twice import Offset31, Twice31
-from edgec.ir.qops.weighted import PlainLayer, PooledLayer, Weighted
-from edgec.ir.qops.where import QWhere
-from edgec.ir.qops.wide import (
-    Factor,
-    QWideAdd,
-    QWideAverage,
-    QWideConv,
-    QWideMul,
-    QWideRescale,
+from edgec.ir.qops.operands import INT8_SPAN, Operand, marks_of, tensors_of
+from edgec.ir.qops.pooled import PoolRounding, QPooledConv, QPooledGemm
+from edgec.ir.qops.products import (
+    PlainLayer,
+    PooledLayer,
+    QConv,
+    QConvTranspose,
+    QGemm,
+    QMatMul,
+    Weighted,
 )
-from edgec.ir.qops.wide_functions import (
+from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
+from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
+from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest
+from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
+from edgec.ir.qops.softmax_rules import (
+    DISTANCE_BITS,
+    DISTANCE_SHIFT,
     LOOKUP_ENTRIES,
-    SIGMOID_ENTRIES,
-    QWideSigmoid,
-    QWideSoftmax,
+    Factor,
+    Interpolated,
+    Octaves,
+    Quotients,
+    Reciprocal31,
+    SoftmaxRule,
 )
+from edgec.ir.qops.tflite_forms import Offset31, Once15, TwoRoundings31
+from edgec.ir.qops.tree_ensemble import QTreeEnsemble
+from edgec.ir.qops.turns import QCarry, QTurnLast, QTurnSlice, QTurnStack, QUpdate
 
 __all__ = [
     "ATTENTION_MIN",
     "ATTENTION_SHIFT",
-    "COMPARE_BITS",
     "DISTANCE_BITS",
     "DISTANCE_SHIFT",
-    "DIV_BITS",
     "HEAD_COLUMNS",
+    "INT8_SPAN",
     "LOG_BITS",
     "LOOKUP_ENTRIES",
-    "MIXED_FACTOR_BITS",
-    "MIXED_STEP_BITS",
-    "MIXED_TABLE_ENTRIES",
     "MOST_CHANNEL_SHIFT",
     "RESIZE_FRACTION_BITS",
-    "SIGMOID_ENTRIES",
-    "SOFTMAX31_LONGEST",
     "SUM_BITS",
     "SUM_MARGIN",
     "TABLE_SIZE",
     "UNIT_BOUND",
-    "Add20",
     "AddParams",
+    "CodeMean",
+    "CodeSum",
+    "Entries",
     "Factor",
-    "FineNumbers",
     "IntegerOperator",
+    "Interpolated",
+    "Line",
+    "Logistic",
     "Monotone31",
+    "Octaves",
     "Offset31",
+    "Once15",
     "Operand",
     "PlainLayer",
     "PoolRounding",
@@ -128,8 +92,8 @@ __all__ = [
     "QAdd",
     "QArgMax",
     "QAttention",
-    "QAverageCodes",
     "QAveragePool",
+    "QCarry",
     "QCompare",
     "QConcat",
     "QConv",
@@ -137,24 +101,15 @@ __all__ = [
     "QDiv",
     "QEmbedding",
     "QExtremum",
-    "QFromInteger",
     "QGemm",
     "QIsEqual",
     "QLogSoftmax",
     "QLut",
     "QMatMul",
     "QMaxPool",
-    "QMixedAdd",
-    "QMixedAverage",
-    "QMixedConv",
-    "QMixedDiv",
-    "QMixedMatMul",
-    "QMixedMul",
-    "QMixedTable",
     "QMul",
     "QNorm",
     "QPRelu",
-    "QPReluCodes",
     "QPad",
     "QPooledConv",
     "QPooledGemm",
@@ -165,27 +120,28 @@ __all__ = [
     "QResizeNearest",
     "QSlice",
     "QSoftmax",
-    "QSoftmax31",
-    "QSoftmaxOctaves",
     "QSquaredDifference",
-    "QStreamAdd",
     "QTopK",
     "QTranspose",
     "QTreeEnsemble",
+    "QTurnLast",
+    "QTurnSlice",
+    "QTurnStack",
+    "QUpdate",
     "QWhere",
-    "QWideAdd",
-    "QWideAverage",
-    "QWideConv",
-    "QWideMul",
-    "QWideRescale",
-    "QWideSigmoid",
-    "QWideSoftmax",
+    "Quotients",
+    "Reciprocal31",
     "Requant31",
     "Requantization",
     "Rescale16x15",
     "Residual",
+    "SoftmaxRule",
     "StreamSum",
-    "Twice31",
+    "SumForm",
+    "TableRule",
+    "TfliteSum",
+    "TfliteSumNumbers",
+    "TwoRoundings31",
     "Weighted",
     "computed",
     "marks_of",

@@ -1,12 +1,20 @@
-"""Numpy arithmetic that the oracles of integer operators share, with checks of every width."""
+"""Numpy arithmetic that the oracles of integer operators share, with checks of every width.
+
+Two operands brought to one finer scale, and a result brought back, each rounded twice.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
-from edgec.base.fixedpoint import INT32_MAX, INT32_MIN, saturate
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN, saturate
+from edgec.base.tflite_arithmetic import scaled_twice
+from edgec.ir.qops.base import LIMITS, need_clamp, need_shift
+from edgec.ir.shapes import need
 
 
 def accumulators(values: Array) -> Array:
@@ -70,3 +78,86 @@ def half_step(shift: int) -> int:
 def floor_root(values: Array) -> Array:
     """The floor of the square root of int64 values in [0, 2^50)."""
     return np.asarray(np.sqrt(values.astype(np.float64)).astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class TfliteSumNumbers:
+    """The numbers of a function f of two tensors with scales of their own.
+
+    ``y = clamp(zy + twice(f(A, B), y))`` with ``A = twice((a - a_zero_point) << bits, a)``, B
+    alike; ``twice(x, k) = scaled_twice(x, k_multiplier, -k_right)``
+    (`edgec.base.tflite_arithmetic`).
+
+    Bounds: 0 <= multiplier < 2^31; 0 <= right <= 31.
+
+    Attributes:
+        a_zero_point, b_zero_point, y_zero_point: codes that stand for 0 in a, b and y.
+        a_multiplier, a_right: the factor of the steps of a; b and y alike.
+        low, high: bounds of y.
+        bits: fraction bits of the steps.
+        dtype: element type of y, INT8 or INT16.
+    """
+
+    a_zero_point: int
+    b_zero_point: int
+    a_multiplier: int
+    a_right: int
+    b_multiplier: int
+    b_right: int
+    y_multiplier: int
+    y_right: int
+    y_zero_point: int
+    low: int = INT8_MIN
+    high: int = INT8_MAX
+    bits: int = 20
+    dtype: DType = DType.INT8
+
+    def fine_steps(self, a: Array, b: Array) -> tuple[Array, Array]:
+        """A and B of two arrays of codes; int64, in their shapes."""
+        operands = (
+            (a, self.a_zero_point, self.a_multiplier, self.a_right),
+            (b, self.b_zero_point, self.b_multiplier, self.b_right),
+        )
+        first, second = (
+            scaled_twice((codes.astype(np.int64) - zero_point) << self.bits, multiplier, -right)
+            for codes, zero_point, multiplier, right in operands
+        )
+        return first, second
+
+    def step_bounds(self, a: float, b: float) -> tuple[float, float]:
+        """Bounds of |A| and |B| from the largest |code - zero point| of a and b."""
+        operands = (a, self.a_multiplier, self.a_right), (b, self.b_multiplier, self.b_right)
+        first, second = (
+            span * 2.0**self.bits * multiplier * 2.0 ** (-31 - right) + 1.0
+            for span, multiplier, right in operands
+        )
+        return first, second
+
+    def codes(self, result: Array) -> Array:
+        """The codes of results f(A, B), int64 of any shape; of `dtype`."""
+        scaled = self.y_zero_point + scaled_twice(result, self.y_multiplier, -self.y_right)
+        return saturate(scaled, self.low, self.high).astype(self.dtype.numpy)
+
+    def verify(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ValueError: one is out of range.
+        """
+        need_clamp(self.low, self.high, *LIMITS[self.dtype])
+        for right in (self.a_right, self.b_right, self.y_right):
+            need_shift(right, 0, 31)
+        for multiplier in (self.a_multiplier, self.b_multiplier, self.y_multiplier):
+            need(0 <= multiplier <= INT32_MAX, f"bad multiplier {multiplier}")
+
+    def need_halves(self) -> None:
+        """Check that neither factor of the operands exceeds 1/2.
+
+        Raises:
+            ValueError: one does.
+        """
+        for right, multiplier in (
+            (self.a_right, self.a_multiplier),
+            (self.b_right, self.b_multiplier),
+        ):
+            need(multiplier <= 1 << (30 + right), "a factor above 1/2")

@@ -1,4 +1,7 @@
-"""Attention by integers: exponentials in octaves, one division a row."""
+"""Attention by integers: exponentials in octaves, one division a row.
+
+Rows of a table, by token ids.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,14 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import bit_length, half_step, rshr32, within32
 from edgec.ir.qops.base import IntegerOperator, need_dtype
-from edgec.ir.qops.exponentials import (
+from edgec.ir.qops.operands import CODES, Operand, numbers, parameter, table, tensor
+from edgec.ir.qops.residual import of_stream
+from edgec.ir.qops.softmax_rules import (
     distance_bounds,
     exponent_and_divisor,
     exponentials,
     need_exp_bits,
 )
-from edgec.ir.qops.operands import Operand, numbers, parameter, table, tensor
 from edgec.ir.shapes import broadcast, need
 
 ATTENTION_SHIFT = 21
@@ -29,7 +33,7 @@ ATTENTION_MIN = -127
 SUM_BITS = 24
 """Bits of a sum of exponentials that a product with int8 leaves within 32."""
 SUM_MARGIN = 1 << 16
-"""What such a sum stays below 2^24, for its rounding and that of the division."""
+"""Distance of such a sum from 2^24, for its rounding and that of the division."""
 HEAD_COLUMNS = 4
 """Columns of the parameters of attention heads."""
 _BYTE, _WORD = 128, 32768
@@ -210,3 +214,35 @@ def _columns(x: Operand, start: int, width: int, head: int) -> Array:
     """The columns of a head, float64."""
     first = start + head * width
     return np.asarray(x.array[..., first : first + width].astype(np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class QEmbedding(IntegerOperator):
+    """ids int32 [...], table int8 or int16 const [V, C]; y of the stream [..., C].
+
+    ``y = sat16(table[min(max(id, 0), V-1), c] * multiplier)``, 1 <= multiplier <= 32767; of int8
+    the table is int8 and the multiplier 1.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        ids: T = field(metadata=tensor(DType.INT32))
+        table: T = field(metadata=table(*CODES))
+
+    multiplier: int = 1
+    dtype: DType = DType.INT16
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        need(len(inputs.table) == 2, "the table must be [V, C]")
+        return (*inputs.ids, inputs.table[1])
+
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        ids, rows = inputs.ids.array, inputs.table.wide
+        return of_stream(self.dtype, rows[np.clip(ids, 0, len(rows) - 1)] * self.multiplier)
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_dtype(output, self.dtype)
+        need(1 <= self.multiplier <= INT16_MAX, f"bad multiplier {self.multiplier}")
+        if self.dtype is DType.INT8:
+            need(self.multiplier == 1, "an int8 stream with a multiplier")
+            need(inputs.table.dtype is DType.INT8, "the table is not int8")

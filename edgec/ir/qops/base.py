@@ -12,16 +12,27 @@ zero, that is nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
+from edgec.base.fixedpoint import (
+    INT8_MAX,
+    INT8_MIN,
+    INT16_MAX,
+    INT16_MIN,
+    SHIFT_MAX,
+    SHIFT_MIN,
+)
 from edgec.ir.graph import Constant, Tensor, Value
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.qops.operands import Operand, marks_of, quant_of
 from edgec.ir.qparams import QuantParams
 from edgec.ir.shapes import need
+
+LIMITS = {DType.INT8: (INT8_MIN, INT8_MAX), DType.INT16: (INT16_MIN, INT16_MAX)}
+"""Least and greatest code of a type."""
 
 
 class IntegerOperator(Operator):
@@ -43,6 +54,17 @@ class IntegerOperator(Operator):
             InternalError: a promise of the quantizer is broken.
         """
         raise InternalError(f"no oracle for {self.op}")
+
+    def compute_outputs(self, inputs: Any) -> tuple[Array, ...]:
+        """The codes of all outputs; an operator with one output has `compute` alone.
+
+        Args:
+            inputs: the operands, a record of `Inputs` that holds `Operand`s.
+
+        Raises:
+            InternalError: a promise of the quantizer is broken.
+        """
+        return (self.compute(inputs),)
 
     def bounds(self, inputs: Any) -> dict[str, float]:
         """The largest magnitudes of the intermediates by what they are, whatever the input.
@@ -68,8 +90,9 @@ class IntegerOperator(Operator):
 
 
 def computed(attrs: IntegerOperator, operands: Sequence[Operand | None]) -> Array:
-    """The output of an operator whose operands are listed as a node lists them."""
-    return attrs.compute(attrs.Inputs.of(operands))
+    """The only output of an operator whose operands are listed as a node lists them."""
+    (output,) = attrs.compute_outputs(attrs.Inputs.of(operands))
+    return output
 
 
 def need_operands(inputs: Operands[Tensor]) -> None:
@@ -127,6 +150,18 @@ def need_same_codes(inputs: Sequence[Tensor], output: Value) -> None:
         if isinstance(item, Constant) or item.dtype is not DType.INT32:
             same = _codes(quant_of(item)) == _codes(quant_of(output))
             need(same, f"{item.name!r} and the output differ in quantization")
+
+
+def need_same_scale(added: Tensor, output: Value) -> None:
+    """Check that what is added to codes of an output has its scale.
+
+    Raises:
+        ValueError: it has another.
+    """
+    # A constant may have fewer axes.
+    axis = None if output.quant is None else output.quant.axis
+    same = replace(quant_of(added), axis=axis) == output.quant
+    need(same, f"{added.name!r} and the output differ in scale")
 
 
 def need_dtype(output: Tensor, dtype: DType) -> None:

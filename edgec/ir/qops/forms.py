@@ -1,8 +1,8 @@
 """Forms of requantization: what turns the accumulator of a layer into codes of its output.
 
 A form is an attribute of a layer, so that one graph may hold layers of several forms.  There is a
-small closed set of them, the classes in this file and in `twice`; each states its definition, its
-oracle, the bounds of its intermediates and its contract.
+small closed set of them, the classes in this file, in `twice` and in `once`; each states its
+definition, its oracle, the bounds of its intermediates and its contract.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from edgec.base.canonical import LATER
+from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import (
     INT8_MAX,
@@ -26,13 +26,11 @@ from edgec.base.fixedpoint import (
     saturate,
 )
 from edgec.ir.qops.arithmetic import accumulators, half_step, rshr32, within32
-from edgec.ir.qops.base import need_clamp, need_shift
-from edgec.ir.qops.twice import Offset31, Twice31
+from edgec.ir.qops.base import LIMITS, need_clamp, need_shift
+from edgec.ir.qops.tflite_forms import Offset31, Once15, TwoRoundings31
 
 LONGEST_SHIFT = 30
 """Largest right shift of a product of 32 bits."""
-LIMITS = {DType.INT8: (INT8_MIN, INT8_MAX), DType.INT16: (INT16_MIN, INT16_MAX)}
-"""Least and greatest code of a type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +177,49 @@ class Rescale16x15:
         )
 
 
-Monotone31 = Requant31 | Twice31 | Offset31
+@dataclass(frozen=True, slots=True)
+class CodeMean:
+    """The mean of raw codes, as TensorFlow Lite's average pools compute it.
+
+    ``y = min(max(total / count, low), high)``, rounded to the nearest, halves away from zero.
+
+    Attributes:
+        low, high: bounds of y, within `dtype`.
+        dtype: INT8 or INT16.
+
+    Source: TensorFlow Lite, kernels/internal/reference/integer_ops/pooling.h (AveragePool).
+    """
+
+    NAME: ClassVar[str] = "mean of codes"
+    """In reports."""
+
+    low: int = INT8_MIN
+    high: int = INT8_MAX
+    dtype: DType = DType.INT8
+
+    def apply(self, total: Array, count: Array) -> Array:
+        """Means in [low, high].
+
+        Args:
+            total: sums of codes, int64.
+            count: how many codes each is a sum of, at least 1; broadcast against `total`.
+        """
+        mean = np.sign(total) * ((np.abs(total) + count // 2) // count)
+        return saturate(mean, self.low, self.high)
+
+    def verify(self) -> None:
+        """Check the bounds.
+
+        Raises:
+            ValueError: they are empty, or beyond the type.
+        """
+        need_clamp(self.low, self.high, *LIMITS[self.dtype])
+
+
+Monotone31 = Requant31 | TwoRoundings31 | Offset31
 """The forms with a multiplier of 31 bits, whose codes never fall where the accumulator rises (or
 never rise, where the multiplier is negative)."""
-Requantization = Monotone31 | Rescale16x15
+Requantization = Monotone31 | Rescale16x15 | Once15
 """Every form."""
 
 

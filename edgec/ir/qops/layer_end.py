@@ -2,7 +2,7 @@
 
 The accumulator is a layer's own; how it ends is one of these:
 
-* plain: ``y = output(acc)``; `Twice31` and `Offset31` know no other end.
+* plain: ``y = output(acc)``; `TwoRoundings31`, `Offset31` and `Once15` know no other end.
 * table: the form is `Rescale16x15` with low = -512, high = 511; ``y = table[output(acc) + 512]``.
 * `AddParams` residual: the form is `Requant31`, its output t = output(acc); y is the sum of a = t
   and b = residual, exactly a layer followed by a `QAdd`, without the tensor between them.  (So the
@@ -13,7 +13,7 @@ The accumulator is a layer's own; how it ends is one of these:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -23,11 +23,10 @@ from edgec.base.errors import InternalError
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Shape
 from edgec.ir.qops.add import AddParams
-from edgec.ir.qops.arithmetic import accumulators
-from edgec.ir.qops.base import need_dtype, need_zero_point
+from edgec.ir.qops.base import need_dtype, need_same_scale, need_zero_point
 from edgec.ir.qops.forms import Requant31, Requantization, Rescale16x15
-from edgec.ir.qops.operands import Operand, numbers, quant_of
-from edgec.ir.qops.twice import Offset31, Twice31
+from edgec.ir.qops.operands import Operand, numbers
+from edgec.ir.qops.tflite_forms import Offset31, Once15, TwoRoundings31
 from edgec.ir.shapes import need
 
 TABLE_SIZE = 1024
@@ -52,7 +51,7 @@ class Layer(Protocol):
 
     @property
     def residual(self) -> Residual | None:
-        """How the residual is added; None: there is none."""
+        """Form of the residual addition; None: there is none."""
 
 
 class Ends(Protocol):
@@ -68,7 +67,7 @@ class Ends(Protocol):
 
     @property
     def residual(self) -> Operand | None:
-        """What is added: the shape of the output."""
+        """Residual tensor that is added, in the shape of the output."""
 
     @property
     def table(self) -> Operand | None:
@@ -77,7 +76,7 @@ class Ends(Protocol):
 
 def finished(layer: Layer, total: Array, inputs: Ends) -> Array:
     """The output of a layer from its sums of products [..., O], whole numbers."""
-    acc, multiplier = accumulators(total) + inputs.b.array, inputs.multiplier.array
+    acc, multiplier = total.astype(np.int64) + inputs.b.array, inputs.multiplier.array
     output = layer.output
     if inputs.table is not None:
         return np.asarray(inputs.table.array[output.apply(acc, multiplier) + TABLE_SIZE // 2])
@@ -105,9 +104,14 @@ def weighted_bounds(
         multiplier: [O].
         span: largest magnitude of what a weight is multiplied with.
     """
-    rows = np.abs(numbers(weight).reshape(weight.shape[0], -1)).sum(axis=1)
-    acc = float((rows * span + np.abs(numbers(bias))).max())
+    acc = largest_sum(weight, bias, span)
     return output.bounds(acc, float(np.abs(numbers(multiplier)).max()))
+
+
+def largest_sum(weight: Tensor, bias: Tensor, span: int) -> float:
+    """The largest magnitude of an accumulator, whatever the input and the order of its terms."""
+    rows = np.abs(numbers(weight).reshape(weight.shape[0], -1)).sum(axis=1)
+    return float((rows * span + np.abs(numbers(bias))).max())
 
 
 def need_end_shapes(table: Shape | None, residual: Shape | None, y: Shape) -> None:
@@ -130,7 +134,7 @@ def need_form(form: Requantization, multiplier: Tensor, output: Value) -> None:
     _need_multipliers(form, multiplier)
     _need_channels(form, multiplier)
     need_dtype(output, form.dtype)
-    if isinstance(form, Requant31 | Twice31):
+    if isinstance(form, Requant31 | TwoRoundings31):
         need_zero_point(output, form.zero_point, "the output")
 
 
@@ -170,7 +174,7 @@ def _need_multipliers(form: Requantization, multiplier: Tensor) -> None:
 
 def _need_channels(form: Requantization, multiplier: Tensor) -> None:
     match form:
-        case Twice31(shifts=numbers) | Offset31(offsets=numbers):
+        case TwoRoundings31(shifts=numbers) | Offset31(offsets=numbers) | Once15(shifts=numbers):
             need(len(numbers) in (1, *multiplier.shape), "the form is one of other channels")
 
 
@@ -183,7 +187,7 @@ def _need_table(form: Requantization) -> None:
 
 def _need_residual(layer: Layer, residual: Tensor, output: Value) -> None:
     match layer.residual, layer.output:
-        case AddParams() as addition, Requant31(zero_point=zero_point):
+        case AddParams() as addition, Requant31(zero_point=zero_point, dtype=DType.INT8):
             addition.verify()
             need(residual.dtype is DType.INT8, f"the residual is {residual.dtype.value}")
             need(addition.a_zero_point == zero_point, "zero point of t differs")
@@ -196,18 +200,6 @@ def _need_residual(layer: Layer, residual: Tensor, output: Value) -> None:
             need(False, "a residual that the layer's form cannot add")
 
 
-def need_same_scale(added: Tensor, output: Value) -> None:
-    """Check that what is added to the stream has its scale.
-
-    Raises:
-        ValueError: it has another.
-    """
-    # A constant may have fewer axes.
-    axis = None if output.quant is None else output.quant.axis
-    same = replace(quant_of(added), axis=axis) == output.quant
-    need(same, f"{added.name!r} and the output differ in scale")
-
-
 def need_single(output: Requantization, multiplier: int, bias: int, value: Value) -> None:
     """Check the form of an operator with one multiplier and one bias.
 
@@ -217,6 +209,6 @@ def need_single(output: Requantization, multiplier: int, bias: int, value: Value
     output.verify()
     need(abs(multiplier) <= output.LARGEST_MULTIPLIER, f"bad multiplier {multiplier}")
     need_dtype(value, output.dtype)
-    if isinstance(output, Requant31 | Twice31):
+    if isinstance(output, Requant31 | TwoRoundings31):
         need(bias == 0, "a bias where the form has the zero point")
         need_zero_point(value, output.zero_point, "the output")

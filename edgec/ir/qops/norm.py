@@ -11,10 +11,10 @@ from edgec.base.fixedpoint import saturate
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import bit_length, half_step, rshr32, within32
-from edgec.ir.qops.base import IntegerOperator, need_clamp, need_dtype, need_shift
-from edgec.ir.qops.forms import LIMITS, LONGEST_SHIFT
+from edgec.ir.qops.base import LIMITS, IntegerOperator, need_clamp, need_dtype, need_shift
+from edgec.ir.qops.forms import LONGEST_SHIFT
 from edgec.ir.qops.operands import CODES, Operand, largest_code, numbers, parameter, table, tensor
-from edgec.ir.qops.stream import largest_shift, need_shifts
+from edgec.ir.qops.residual import largest_shift, need_shifts
 from edgec.ir.shapes import need, norm_shape
 
 UNIT_BOUND = 33280
@@ -25,7 +25,7 @@ _VALUE_BITS = 15
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowNumbers:
-    """What a row is divided by, in the names of `QNorm`; each int64 [..., 1].
+    """Divisor of a row as reciprocal and shifts, in the names of `QNorm`; each int64 [..., 1].
 
     Attributes:
         q: shift that makes v of w.

@@ -1,4 +1,4 @@
-"""What an operand of an integer operator is: its role, its types, and views of it for each use.
+"""Operands of integer operators: role, legal types, and views for oracle and kernels.
 
 The record of an operator's operands (`ir.operator.Operands`) is the one place that says, besides
 their order, which of them a kernel reads as tensors and which are compiled into its arguments.
@@ -18,19 +18,22 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Constant, Tensor
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
+from edgec.ir.shapes import need
 
 _KEY = "operand"
 MULTIPLIERS = (DType.INT16, DType.INT32)
 """Types of multipliers of output channels; the form of a layer says which one it has."""
 CODES = (DType.INT8, DType.INT16)
 """Types of tensors that stand for real numbers."""
+INT8_SPAN = 256
+"""Bound of |q - zero point| of int8 codes; kernels may take the zero point out of the bias."""
 MOVABLE = (*CODES, DType.INT32)
 """Types of tensors that may be moved: indices, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What the definition of an operator says of one operand.
+    """Role and legal types of one operand in the definition of an operator.
 
     Attributes:
         dtypes: element types that it may have.
@@ -98,6 +101,21 @@ class Operand:
         return self.array.astype(np.int64)
 
 
+def span_of(item: Tensor) -> int:
+    """Bound of |q - zero point| of a tensor's codes, whatever they are."""
+    return 1 << 15 if item.dtype is DType.INT16 else INT8_SPAN
+
+
+def need_reach(item: Tensor, reach: int) -> None:
+    """Check a bound of |q - zero point| of a tensor's codes.
+
+    Raises:
+        ValueError: it is none for this type.
+    """
+    need(0 < reach <= span_of(item), f"bad reach {reach}")
+    need(item.dtype is DType.INT16 or reach == span_of(item), "int8 codes reach 256")
+
+
 def numbers(tensor: Tensor) -> Array:
     """The numbers of a constant as int64; ValueError for a value."""
     if not isinstance(tensor, Constant):
@@ -115,3 +133,8 @@ def quant_of(tensor: Tensor) -> QuantParams:
 def largest_code(dtype: DType) -> int:
     """The largest magnitude of an int8 or int16 code: 128 or 32768."""
     return -int(np.iinfo(dtype.numpy).min)
+
+
+def largest_distance(dtype: DType) -> int:
+    """The largest |code - zero point|: 255 of int8, 32768 of int16, whose zero point is 0."""
+    return 255 if dtype is DType.INT8 else largest_code(dtype)

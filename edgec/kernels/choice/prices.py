@@ -1,12 +1,12 @@
-"""What a run of each part of a kernel takes on a core: `prices.toml`, read and checked.
+"""Measured cycles of each part of a kernel on a core: `prices.toml`, read and checked.
 
-benchmarks/choice_prices.py writes the file.
+benchmarks/choice_prices.py writes the tables of families, benchmarks/pool_prices.py the table
+`pool`.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -14,12 +14,30 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.kernels.weightpool.plan.data_file import read_data
+from edgec.kernels.choice.data_file import read_data
 
 PRICES_FILE = Path(__file__).with_name("prices.toml")
 _HINT = "install edgec again, or write the file: python benchmarks/choice_prices.py fit"
 _STRICT = ConfigDict(extra="forbid")
 _Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Products:
+    """Cycles of a multiply-accumulate, for layers whose parts nobody counts.
+
+    Source: benchmarks/int16_prices.py.
+
+    Attributes:
+        dense: in layers of one group with int8 activations.
+        depthwise: in layers of more groups with int8 activations.
+        dense16, depthwise16: in the same layers with int16 activations.
+    """
+
+    dense: _Price
+    depthwise: _Price
+    dense16: _Price
+    depthwise16: _Price
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
@@ -29,12 +47,15 @@ class CorePrices:
     Attributes:
         cores: the cores, as targets call them (`Target.price_key`).
         measured_on: the board whose firmware was run.
-        families: cycles of a part, with memory that never waits, by family and part.
+        families: cycles of a part, with memory that never waits, by family and part; executed
+            instructions on Cortex-A cores, which have no cycle model.
+        products: for layers whose parts nobody counts; None: unknown.
     """
 
     cores: Annotated[tuple[str, ...], Field(min_length=1)]
     measured_on: str
     families: dict[str, dict[str, _Price]]
+    products: Products | None = None
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
@@ -42,15 +63,32 @@ class _File:
     prices: tuple[CorePrices, ...]
 
 
+def core_prices(key: str, path: Path = PRICES_FILE) -> CorePrices:
+    """The prices of a core.
+
+    Args:
+        key: the core (`Target.price_key`).
+        path: the file.
+
+    Raises:
+        ConfigError: the file cannot be read, does not say what it has to, names a core twice, or
+            has no prices of this one.
+    """
+    found = {core: table for table in price_tables(path) for core in table.cores}
+    if key not in found:
+        raise ConfigError(f"no prices of {key}", where=path.name, hint=_HINT)
+    return found[key]
+
+
 @functools.cache
-def core_prices(path: Path = PRICES_FILE) -> Mapping[str, CorePrices]:
-    """The prices in a file, by core.
+def price_tables(path: Path = PRICES_FILE) -> tuple[CorePrices, ...]:
+    """The prices in a file.
 
     Raises:
         ConfigError: the file cannot be read, does not say what it has to, or names a core twice.
     """
     tables = read_data(path, TypeAdapter(_File), "prices", _HINT).prices
-    found = {core: table for table in tables for core in table.cores}
-    if sum(len(table.cores) for table in tables) != len(found):
+    cores = [core for table in tables for core in table.cores]
+    if len(cores) != len(set(cores)):
         raise ConfigError("a core has two tables of prices", where=path.name, hint=_HINT)
-    return found
+    return tables

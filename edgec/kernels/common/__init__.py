@@ -1,1 +1,1 @@
-"""What several families share: windows, loops, packing, distances, argument structs."""
+"""Parts that kernel families share: windows, loops, packing, distances, argument structs."""

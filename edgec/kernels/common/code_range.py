@@ -1,4 +1,4 @@
-"""Which codes the products of a core with DSP may meet, and what sums fit their accumulators."""
+"""Ranges of codes for products of cores with DSP, and of sums for their accumulators."""
 
 from __future__ import annotations
 
@@ -44,9 +44,11 @@ def _least(graph: Graph, node: Node) -> int:
             return attrs.low
         case qops.QAttention():
             return qops.ATTENTION_MIN
-        case qops.QStreamAdd() | qops.QEmbedding():
+        case qops.QAdd(form=qops.CodeSum() as form):
+            return form.low
+        case qops.QEmbedding():
             return -INT8_MAX
-        case qops.QLut():
+        case qops.QLut(rule=qops.Entries()):
             return int(graph.constants[qops.QLut.Inputs.of(node.inputs).table].array.min())
         case _:
             output = getattr(attrs, "output", None)

@@ -1,9 +1,17 @@
-"""Constants of a program under construction, and the numbers that argument structs hold."""
+"""Constants of a program under construction, and the numbers that argument structs hold.
+
+Arguments of kernels that differ between layers: the structs of `edgec/arithmetic/params.h` as data.
+
+Each struct is a frozen dataclass beside the families that take it; its fields and their order are
+those of the C struct.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import Field, dataclass, field
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -12,7 +20,24 @@ from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.params import ConstantRef, Params
+from edgec.ir.qops.base import LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRef:
+    """A constant of the program, by its index in `Program.constants`."""
+
+    index: int
+
+
+class Params(Hashable, Protocol):
+    """An argument struct: a frozen dataclass of integers and references to constants.
+
+    `c_type` is the name of the C struct.
+    """
+
+    c_type: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,28 +88,27 @@ def zero_point(graph: Graph, name: str) -> int:
     return graph.quant(name).tensor_zero_point
 
 
-def end_fields(form: qops.Requant31 | qops.Twice31 | qops.QSoftmax) -> dict[str, int]:
+def end_fields(form: qops.Requant31 | qops.TwoRoundings31) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
     return {"y_zero_point": form.zero_point, "act_min": form.low, "act_max": form.high}
 
 
-def check_codes(params: Params, node: Node) -> None:
-    """Check that the codes in a struct fit int8.
+def check_codes(params: Params, graph: Graph, node: Node) -> None:
+    """Check that the zero points in a struct fit int8, and the bounds the type of the output.
 
     Raises:
         InternalError: one does not.
     """
-    for name in (
-        "x_zero_point",
-        "a_zero_point",
-        "b_zero_point",
-        "y_zero_point",
-        "act_min",
-        "act_max",
-    ):
+    for name in ("x_zero_point", "a_zero_point", "b_zero_point", "y_zero_point"):
         code = getattr(params, name, 0)
         if not INT8_MIN <= code <= INT8_MAX:
             raise InternalError(f"{name} = {code} is no int8 code", where=node.name)
+    dtype = graph.values[node.output].dtype
+    low, high = LIMITS.get(dtype, (INT8_MIN, INT8_MAX))
+    for name in ("act_min", "act_max"):
+        code = getattr(params, name, 0)
+        if not low <= code <= high:
+            raise InternalError(f"{name} = {code} is no {dtype.value} code", where=node.name)
 
 
 def int32_of(values: Array, node: Node) -> Array:

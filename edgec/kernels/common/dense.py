@@ -1,13 +1,19 @@
-"""What specifications of the dense kernels for one kind of core have in common."""
+"""Base class of specifications of dense kernels for one kind of core.
+
+Weights in the order in which the dense kernels read them: `edgec/dense/dense_3x2_s8_dsp.h`,
+`edgec/dense/dense_5x2_s8_m0.h`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from edgec.base.canonical import LATER
-from edgec.kernels.common.exact31 import Exact31
+import numpy as np
+
+from edgec.base.digests import LATER
+from edgec.base.dtypes import Array
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 
@@ -32,7 +38,7 @@ class Dense(LayerFunction):
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
-    exact31: Exact31 | None = field(default=None, metadata=LATER)
+    tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     variable: bool = False
 
     @property
@@ -60,8 +66,91 @@ class Dense(LayerFunction):
         return self.out_elements * self.depth
 
     def _described(self, rows: str) -> str:
-        """What the function computes, in words, `rows` at a time."""
+        """Operator, shapes and blocking in words, for a comment in C; `rows` at a time."""
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
         return f"Convolution {x} to {y}, {describe_window(w)}, {rows} rows at a time"
+
+
+FILTERS = 2
+"""Filters whose sums are computed together."""
+
+WORD = 4
+"""Weights in a word."""
+
+SIGNS = np.array([-128, 0, -128, 0], np.int8)
+"""Word that `edgec/dense/dense_4x2_s8_dsp.h` adds without carries to a word of weights to flip two
+signs.
+"""
+
+
+def padded_depth(depth: int) -> int:
+    """Weights of a filter as stored: pairs of words."""
+    return -(-depth // (2 * WORD)) * 2 * WORD
+
+
+def interleaved(weights: Array) -> Array:
+    """Filters two by two, word by word.
+
+    Args:
+        weights: int8 [O, ...].
+
+    Returns:
+        int8 [ceil(O / 2), words, 2, 4]; what is missing at the ends is zero.
+    """
+    rows = weights.reshape(weights.shape[0], -1)
+    filters, depth = rows.shape
+    pairs = -(-filters // FILTERS)
+    missing = ((0, pairs * FILTERS - filters), (0, padded_depth(depth) - depth))
+    padded = np.pad(rows, missing).reshape(pairs, FILTERS, -1, WORD)
+    return np.ascontiguousarray(padded.transpose(0, 2, 1, 3))
+
+
+def flipped_words(weights: Array, together: int = FILTERS) -> Array:
+    """A few filters at a time, word by word, with the signs flipped that
+    `edgec/dense/dense_4x2_s8_dsp.h` wants.
+
+    Args:
+        weights: int8 [O, ...].
+        together: filters whose words stand beside each other.
+
+    Returns:
+        int8 [ceil(O / together), words, together, 4]; what is missing at the ends is zero.
+    """
+    rows = weights.reshape(weights.shape[0], -1)
+    filters, depth = rows.shape
+    padded = np.pad(rows, ((0, -filters % together), (0, -depth % WORD)))
+    words = padded.reshape(-(-filters // together), together, -1, WORD).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(words ^ SIGNS)
+
+
+def odd_sums(weights: Array) -> Array:
+    """Additions to the biases for products with codes of any value
+    (`edgec/dense/dense_4x2_s8_dsp.h`).
+
+    Args:
+        weights: int8 [O, ...].
+
+    Returns:
+        int64 [O]: 128 times the sum of each filter's weights 1, 3, 5, ...
+    """
+    rows = weights.reshape(weights.shape[0], -1).astype(np.int64)
+    return np.asarray(128 * rows[:, 1::2].sum(axis=1))
+
+
+def by_column(weights: Array, filters: int, padded_depth: int) -> Array:
+    """A few filters at a time, one weight of each in turn: `edgec/dense/dense_5x2_s8_m0.h`.
+
+    Args:
+        weights: int8 [O, ...].
+        filters: in a group.
+        padded_depth: weights of a filter with those that are added.
+
+    Returns:
+        int8 [ceil(O / filters), padded_depth, filters]; what is missing at the ends is zero.
+    """
+    rows = weights.reshape(weights.shape[0], -1)
+    missing = ((0, -len(rows) % filters), (0, padded_depth - rows.shape[1]))
+    padded = np.pad(rows, missing).reshape(-1, filters, padded_depth)
+    return np.ascontiguousarray(padded.transpose(0, 2, 1))

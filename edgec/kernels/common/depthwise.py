@@ -1,4 +1,4 @@
-"""What specifications of depthwise convolutions have in common."""
+"""Base class of specifications of depthwise convolutions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class DepthwiseFunction(LayerFunction):
         return self.out_elements * self.window.taps
 
     def describe(self) -> str:
-        """What the function computes, in words."""
+        """Operator, shapes and method in words, for a comment in C."""
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)

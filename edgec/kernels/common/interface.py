@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from edgec.kernels.common.exact31 import Exact31
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.short_product import ANY, ShortProduct
 
 
 def end_kind(
-    rescale16: Rescale16 | None, residual_shift: int | None, exact31: Exact31 | None = None
+    rescale16: Rescale16 | None, residual_shift: int | None, tflite31: Tflite31 | None = None
 ) -> str:
-    """How outputs are made from sums: the one thing that templates choose by there.
+    """Kind of a kernel's end, from sums to outputs: the one value that templates choose by there.
 
     Returns:
         "requant31": by a multiplier of 31 bits; "requant31_added": and a residual; "rescale16": by
         16 by 15 bits; "rescale16_table": and a table; "rescale16_added": and a residual;
-        "offset31", "twice31", "twice31_any": see `Exact31`.
+        "offset31", "two_roundings31", "two_roundings31_any": see `Tflite31`.
     """
-    if exact31 is not None:
-        return exact31.end
+    if tflite31 is not None:
+        return tflite31.end
     if rescale16 is None:
         return "requant31" if residual_shift is None else "requant31_added"
     return f"rescale16_{rescale16.then}" if rescale16.then else "rescale16"
@@ -44,12 +43,12 @@ def c_parameters(
 
 
 class LayerFunction:
-    """What specifications of layers with weights have in common.
+    """Base class of specifications of layers with weights: end, argument struct, parameters.
 
     Attributes:
         rescale16: the end of a layer with 16 by 15 bits; None: its multiplier has 31 bits.
         residual_shift: right shift of the addition after a multiplier of 31 bits, if there is one.
-        exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
         product: how a sum is multiplied by a multiplier of 31 bits.
         params_types: C types of the argument struct, with multipliers of 31 and of 16 bits.
         scratch_name: name of the scratch memory in C; None: there is none.
@@ -59,7 +58,7 @@ class LayerFunction:
     __slots__ = ()
     rescale16: Rescale16 | None
     residual_shift: int | None
-    exact31: Exact31 | None = None
+    tflite31: Tflite31 | None = None
     product: ShortProduct = ANY
     params_types: ClassVar[tuple[str, str]] = ("edgec_conv_params_t", "edgec_rescale16_params_t")
     scratch_name: ClassVar[str | None] = "scratch"
@@ -68,7 +67,7 @@ class LayerFunction:
     @property
     def end(self) -> str:
         """One of the kinds of `end_kind`."""
-        return end_kind(self.rescale16, self.residual_shift, self.exact31)
+        return end_kind(self.rescale16, self.residual_shift, self.tflite31)
 
     @property
     def adds(self) -> bool:
@@ -82,7 +81,7 @@ class LayerFunction:
 
     @property
     def interleaves(self) -> bool:
-        """The kernel takes the numbers of an `Exact31` beside each other."""
+        """The kernel takes the numbers of an `Tflite31` beside each other."""
         return False
 
     @property
@@ -98,11 +97,11 @@ class LayerFunction:
     def params_type(self) -> str:
         """C type of the argument struct."""
         if self.streams:
-            return "edgec_stream_params_t"
+            return "edgec_residual_params_t"
         if self.interleaves:
-            return "edgec_exact_params_t"
-        if self.exact31 is not None:
-            return "edgec_twice_params_t" if self.exact31.has_shifts else "edgec_offset_params_t"
+            return "edgec_tflite_params_t"
+        if self.tflite31 is not None:
+            return "edgec_twice_params_t" if self.tflite31.has_shifts else "edgec_offset_params_t"
         return self.params_types[self.rescale16 is not None]
 
     @property

@@ -1,7 +1,13 @@
-"""How the kernel of a node ends: the form of requantization of the layer as kernels see it."""
+"""End of a node's kernel: the layer's form of requantization as kernels see it.
+
+The instructions that a kernel is made of hang on the target: kernels of layers with a weight pool
+are assembly for Armv6-M, for Armv7-M and for the DSP extension, or C
+(`firmware/runtime/include/edgec/weight_pool`).
+"""
 
 from __future__ import annotations
 
+import enum
 from typing import NamedTuple
 
 from edgec.base.dtypes import DType
@@ -9,8 +15,7 @@ from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import form_of, residual_of
-from edgec.kernels.common.exact31 import Exact31, exact31
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, tflite31
 from edgec.target.target import Target
 
 
@@ -21,14 +26,14 @@ class End(NamedTuple):
         shift: right shift of the product with the multiplier.
         residual_shift: right shift of the addition that follows (`qops.AddParams`), if any.
         rescale16: numbers of a layer that ends in `qops.Rescale16x15`; None for other forms.
-        exact31: what is compiled in of a layer that ends in `qops.Twice31` or `qops.Offset31`; None
-            for other forms.
+        tflite31: what is compiled in of a layer that ends in `qops.TwoRoundings31` or
+            `qops.Offset31`; None for other forms.
     """
 
     shift: int
     residual_shift: int | None
     rescale16: Rescale16 | None
-    exact31: Exact31 | None
+    tflite31: Tflite31 | None
 
 
 def end_of(graph: Graph, node: Node) -> End:
@@ -42,8 +47,8 @@ def end_of(graph: Graph, node: Node) -> End:
             added = residual_of(node.attrs)
             shift = added.shift if isinstance(added, qops.AddParams) else None
             return End(form.shift, shift, None, None)
-        case qops.Twice31() | qops.Offset31() as form:
-            return End(0, None, None, exact31(graph, node, form))
+        case qops.TwoRoundings31() | qops.Offset31() as form:
+            return End(0, None, None, tflite31(graph, node, form))
         case qops.Rescale16x15() as form:
             return End(form.shift, None, _rescale16(node, form), None)
         case _:
@@ -55,6 +60,11 @@ def _rescale16(node: Node, form: qops.Rescale16x15) -> Rescale16:
     return Rescale16(form, table is not None, residual_of(node.attrs) is not None)
 
 
+def no_kernel(node: Node) -> LoweringError:
+    """The error of a node in a form that its kernels have not."""
+    return LoweringError(f"no kernel of {node.op} ends in this form", where=node.name)
+
+
 def requant31_of(node: Node) -> qops.Requant31:
     """The form of a node whose kernels have this one only.
 
@@ -63,7 +73,7 @@ def requant31_of(node: Node) -> qops.Requant31:
     """
     form = form_of(node.attrs)
     if not isinstance(form, qops.Requant31) or form.dtype is not DType.INT8:
-        raise LoweringError(f"no kernel of {node.op} ends in this form", where=node.name)
+        raise no_kernel(node)
     return form
 
 
@@ -91,7 +101,7 @@ def single31(node: Node) -> SingleEnd:
     return SingleEnd(max(-form.shifts[0], 0), max(form.shifts[0], 0))
 
 
-def form31_of(node: Node) -> qops.Requant31 | qops.Twice31:
+def form31_of(node: Node) -> qops.Requant31 | qops.TwoRoundings31:
     """The form of an operator with one multiplier of 31 bits.
 
     Raises:
@@ -99,8 +109,8 @@ def form31_of(node: Node) -> qops.Requant31 | qops.Twice31:
     """
     form = form_of(node.attrs)
     wide = isinstance(form, qops.Requant31) and form.dtype is not DType.INT8
-    if wide or not isinstance(form, qops.Requant31 | qops.Twice31):
-        raise LoweringError(f"no kernel of {node.op} ends in this form", where=node.name)
+    if wide or not isinstance(form, qops.Requant31 | qops.TwoRoundings31):
+        raise no_kernel(node)
     return form
 
 
@@ -112,7 +122,7 @@ def rescale16x15_of(node: Node) -> qops.Rescale16x15:
     """
     form = form_of(node.attrs)
     if not isinstance(form, qops.Rescale16x15):
-        raise LoweringError(f"no kernel of {node.op} ends in this form", where=node.name)
+        raise no_kernel(node)
     return form
 
 
@@ -130,3 +140,34 @@ def ends_in_rescale16(node: Node) -> bool:
 def accepts_rescale16(_graph: Graph, node: Node, _target: Target) -> bool:
     """`ends_in_rescale16` as a family asks it (`KernelFamily.accepts`)."""
     return ends_in_rescale16(node)
+
+
+class KernelForm(enum.Enum):
+    """A form of the kernels."""
+
+    ARMV6M = "Armv6-M"
+    ARMV7M = "Armv7-M"
+    ARMV7EM = "Armv7-M with DSP"
+    ARMV7A = "Armv7-A"
+    A64 = "A64"
+
+    @classmethod
+    def of(cls, target: Target) -> KernelForm:
+        """The form on a target; a computer that is no Arm core plans as a Cortex-M4 does."""
+        if target.is_aarch64:
+            return cls.A64
+        if not target.has_long_multiply:
+            return cls.ARMV6M
+        if target.is_cortex_m:
+            return cls.ARMV7EM if target.has_dsp else cls.ARMV7M
+        return cls.ARMV7A if target.has_wide_thumb else cls.ARMV7EM
+
+    @property
+    def is_thumb2(self) -> bool:
+        """Builders of responses have assembly with 32-bit Thumb instructions."""
+        return self in (KernelForm.ARMV7M, KernelForm.ARMV7EM, KernelForm.ARMV7A)
+
+    @property
+    def has_dsp(self) -> bool:
+        """They use the DSP extension."""
+        return self in (KernelForm.ARMV7EM, KernelForm.ARMV7A)

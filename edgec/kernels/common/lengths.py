@@ -31,21 +31,24 @@ class Counted(Lengths[Any]):
         return flagged(spec) if self._serves(spec) else None
 
     def sizes(self, graph: Graph, node: Node, spec: Any) -> tuple[Extent, ...]:
-        """How many there are."""
+        """Number of units in a run, as the only size that the kernel is given."""
         return (extent_of(graph, node.output, getattr(spec, self._field)),)
 
 
 class Looped(Lengths[Any]):
-    """The turns of the outermost of the loops over y vary."""
+    """The turns of the outermost of the loops over y vary.
+
+    They are a multiple of the variable axis, since all axes before it have length 1: merging has
+    joined it with inner axes only.
+    """
 
     def __init__(self, field: str) -> None:
         """For the field of the specification that holds these loops."""
         self._field = field
 
     def spec(self, graph: Graph, node: Node, spec: Any) -> Any:
-        """The specification with a loop over the variable axis outermost."""
-        loops = split(getattr(spec, self._field), varying_rows(graph, node))
-        return dataclasses.replace(spec, **{self._field: loops, VARIABLE: True})
+        """The specification, flagged."""
+        return flagged(spec)
 
     def sizes(self, graph: Graph, node: Node, spec: Any) -> tuple[Extent, ...]:
         """The turns of that loop."""

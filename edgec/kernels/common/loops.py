@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Graph
 from edgec.kernels.common.spec import Loop
 
 
@@ -49,10 +49,10 @@ def _continues(outer: Loop, inner: Loop) -> bool:
     return all(o == i * inner.size for o, i in zip(outer.strides, inner.strides, strict=True))
 
 
-def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
+def broadcast_loops(graph: Graph, names: Sequence[str], output: str) -> tuple[Loop, ...]:
     """Loops over the output of a function of several tensors, with the strides of each."""
-    out_shape = graph.shape(node.output)
-    operands = [broadcast_strides(graph.shape(name), out_shape) for name in node.inputs]
+    out_shape = graph.shape(output)
+    operands = [broadcast_strides(graph.shape(name), out_shape) for name in names]
     strides = zip(*operands, strict=True)
     loops = [Loop(*axis) for axis in zip(out_shape, strides, strict=True)]
     return merge_loops(loops, len(operands))

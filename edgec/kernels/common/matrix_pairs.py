@@ -48,14 +48,14 @@ class MatrixPairs:
         return math.prod(loop.size for loop in self.outer)
 
     def describe(self) -> str:
-        """What the function computes, in words."""
+        """Number and shapes of the products in words, for a comment in C."""
         sizes = f"[{self.rows}, {self.depth}] by {self.columns} columns"
         return f"{self._count} matrix products {sizes}"
 
 
 def pair_sizes(graph: Graph, node: Node) -> PairSizes:
-    """The sizes of a QMatMul or QMixedMatMul."""
-    attrs = node.attrs_as(qops.QMatMul, qops.QMixedMatMul)
+    """The sizes of a QMatMul."""
+    attrs = node.attrs_as(qops.QMatMul)
     inputs = attrs.Inputs.of(node.inputs)
     a, b = graph.shape(inputs.a), graph.shape(inputs.b)
     *lead, rows, columns = graph.shape(node.output)

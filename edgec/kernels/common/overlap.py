@@ -1,4 +1,4 @@
-"""How far a kernel's output may lie over its inputs.
+"""Least distance of a kernel's output from each of its inputs, where the two may overlap.
 
 Every kernel writes its output in raster order.  Let T(i) be the number of output bytes written
 before the last read of input byte i is done.  The output may overlap the input if no byte is
@@ -18,9 +18,9 @@ from typing import Protocol
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.loops import strides_of
-from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances
@@ -120,6 +120,25 @@ def by_pixel(window: Window, out_channels: int) -> int:
     """max(T(i) - i) if an output pixel is written as a whole, after its reads."""
     readers = window.last_readers()
     return pixel_distance(readers, out_channels, window.channels)
+
+
+def by_group(window: Window, out_channels: int, group: int, x: DType, y: DType) -> int:
+    """max(T(i) - i) if a window is read again for each channel of its output pixel.
+
+    An input channel is last read for the last filter of its group; the first channel of a group is
+    the one that is nearest to being overwritten.
+
+    Args:
+        window: geometry of x.
+        out_channels: channels of y.
+        group: groups that the channels of x and y are cut into.
+        x, y: element types.
+    """
+    read, written = x.size_bytes, y.size_bytes
+    pixels = pixel_distance(window.last_readers(), out_channels * written, window.channels * read)
+    filters, channels = out_channels // group, window.channels // group
+    within = (((g + 1) * filters - 1) * written - g * channels * read for g in (0, group - 1))
+    return max(pixels + max(within), 0)
 
 
 def pixel_distance(readers: Array, out_channels: int, channels: int) -> int:

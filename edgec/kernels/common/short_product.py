@@ -1,8 +1,8 @@
-"""How few products of 32 bits give the code of an accumulator times its multiplier.
+"""Fewest 32-bit products that requantize an accumulator by a multiplier of 31 bits exactly.
 
-`edgec/short_products.h` makes a product of 32 by 32 bits of parts, for cores on which the whole one
-takes long or does not exist.  What is exact there follows from the accumulators that the weights of
-a layer allow.
+`edgec/arithmetic/short_products.h` makes a product of 32 by 32 bits of parts, for cores on which
+the whole one takes long or does not exist.  What is exact there follows from the accumulators that
+the weights of a layer allow.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir.accumulator_range import accumulator_range
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, plain_inputs
-from edgec.kernels.common.exact31 import exact31
+from edgec.ir.weighted import accumulator_range, form_of, plain_inputs
+from edgec.kernels.common.form_ends import tflite31
 from edgec.kernels.common.layer_end import End
 from edgec.target.target import Target
 
@@ -31,7 +30,7 @@ _OUTSIDE = 256
 
 @dataclass(frozen=True, slots=True)
 class ShortProduct:
-    """How an accumulator is multiplied: `edgec/short_products.h`.
+    """Method of multiplying an accumulator by its multiplier: `edgec/arithmetic/short_products.h`.
 
     Attributes:
         count: products of 32 bits that give the result: 4 or 3 of halves, or 2 of a multiplier
@@ -74,16 +73,19 @@ def product_of(graph: Graph, node: Node, target: Target) -> ShortProduct:
         return four if form.shift >= _LEAST_SHIFT and _fits_four(largest, multiplier) else ANY
     if isinstance(form, qops.Offset31):
         return four if _fits_four(largest, multiplier) else ANY
-    if isinstance(form, qops.Twice31) and exact31(graph, node, form).end == "twice31":
+    if (
+        isinstance(form, qops.TwoRoundings31)
+        and tflite31(graph, node, form).end == "two_roundings31"
+    ):
         return four if _fits_four(2 * largest, multiplier) else ANY
     return ANY
 
 
 def with_product(end: End, product: ShortProduct) -> End:
     """The end of a layer whose accumulators are multiplied so."""
-    if end.exact31 is None:
+    if end.tflite31 is None:
         return end
-    return end._replace(exact31=replace(end.exact31, products=product.count))
+    return end._replace(tflite31=replace(end.tflite31, products=product.count))
 
 
 def _split(acc: Array, multiplier: Array, form: qops.Requant31) -> ShortProduct:

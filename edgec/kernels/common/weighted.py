@@ -1,6 +1,8 @@
 """Layers with weights: how they end, and what their functions are called with.
 
 A family that packs weights in an order of its own gives a function for that; the rest is here.
+
+Argument structs of the functions of layers with int16 codes.
 """
 
 from __future__ import annotations
@@ -16,10 +18,9 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
 from edgec.ir.weighted import form_of, input_zero_point, plain_inputs, residual_of
-from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.exact31 import exact31, form_arrays
+from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of, zero_point
+from edgec.kernels.common.form_ends import form_arrays, tflite31
 from edgec.kernels.common.layer_end import ends_in_rescale16, requant31_of, rescale16x15_of
-from edgec.kernels.common.params import ConstantRef, Params
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class OffsetParams:
 
 @dataclass(frozen=True, slots=True)
 class TwiceParams:
-    """Convolutions and matrix products that end in `qops.Twice31`."""
+    """Convolutions and matrix products that end in `qops.TwoRoundings31`."""
 
     c_type: ClassVar[str] = "edgec_twice_params_t"
     weights: ConstantRef
@@ -66,10 +67,10 @@ class TwiceParams:
 
 
 @dataclass(frozen=True, slots=True)
-class ExactParams:
+class TfliteParams:
     """Either of the two, with the numbers of an output channel beside each other."""
 
-    c_type: ClassVar[str] = "edgec_exact_params_t"
+    c_type: ClassVar[str] = "edgec_tflite_params_t"
     weights: ConstantRef
     bias: ConstantRef
     numbers: ConstantRef
@@ -77,10 +78,10 @@ class ExactParams:
 
 
 @dataclass(frozen=True, slots=True)
-class StreamParams:
+class ResidualParams:
     """Convolutions and matrix products whose filters are one stream of all that they need."""
 
-    c_type: ClassVar[str] = "edgec_stream_params_t"
+    c_type: ClassVar[str] = "edgec_residual_params_t"
     weights: ConstantRef
     x_zero_point: int
     y_zero_point: int
@@ -150,8 +151,8 @@ def weighted_arguments(
         pack: brings them into the kernel's layout.
         folds: the kernel sums up x * w, not (x - zx) * w: the bias takes the difference.
         pad: brings further numbers of output channels into the kernel's layout.
-        interleaves: the kernel takes `ExactParams`.
-        stream: the kernel takes `StreamParams`; how its filters become a stream.
+        interleaves: the kernel takes `TfliteParams`.
+        stream: the kernel takes `ResidualParams`; how its filters become a stream.
 
     Raises:
         InternalError: an accumulator can overflow 32 bits.
@@ -166,16 +167,16 @@ def weighted_arguments(
         made_by = (multiplier, *map(pad, _form_numbers(graph, node)))
         filters = pool.add("weights", stream(weights, bias, made_by))
         offset = requant31_of(node).zero_point if isinstance(form, qops.Requant31) else 0
-        return (StreamParams(filters, x_zero_point, offset), *residual_arguments(node))
+        return (ResidualParams(filters, x_zero_point, offset), *residual_arguments(node))
     stored = pool.add("weights", weights), pool.add("bias", bias)
-    if isinstance(form, qops.Twice31 | qops.Offset31):
+    if isinstance(form, qops.TwoRoundings31 | qops.Offset31):
         arrays = tuple(map(pad, _form_numbers(graph, node)))
         if interleaves:
             numbers = np.stack([multiplier, *arrays], axis=1).astype(np.int32)
-            return (ExactParams(*stored, pool.add("numbers", numbers), x_zero_point),)
+            return (TfliteParams(*stored, pool.add("numbers", numbers), x_zero_point),)
         factors = pool.add("multipliers", multiplier)
         codes = x_zero_point, form.low, form.high
-        return (_exact_params((*stored, factors), arrays, pool, codes),)
+        return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
     if ends_in_rescale16(node):
         return (Rescale16Params(*constants, x_zero_point),)
@@ -185,14 +186,14 @@ def weighted_arguments(
 
 
 def _form_numbers(graph: Graph, node: Node) -> tuple[Array, ...]:
-    """What `form_arrays` says of a layer whose codes are TensorFlow Lite Micro's; else nothing."""
+    """Numbers of `form_arrays` where the layer's codes are TensorFlow Lite Micro's; else none."""
     form = form_of(node.attrs)
-    if not isinstance(form, qops.Twice31 | qops.Offset31):
+    if not isinstance(form, qops.TwoRoundings31 | qops.Offset31):
         return ()
-    return form_arrays(graph, node, exact31(graph, node, form))
+    return form_arrays(graph, node, tflite31(graph, node, form))
 
 
-def _exact_params(
+def _tflite_params(
     constants: tuple[ConstantRef, ConstantRef, ConstantRef],
     arrays: tuple[Array, ...],
     pool: ConstantPool,
@@ -206,7 +207,7 @@ def _exact_params(
 
 
 def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
-    """What the accumulators of a layer with weights start from: int64 [O].
+    """Initial values of the accumulators of a layer with weights: int64 [O].
 
     It is the bias, with the half step of the first shift in a transformer's arithmetic.  With
     `folds` it is also ``-zx * sum(weights)``: then the kernel sums up x * w instead of
@@ -243,6 +244,72 @@ def sum_params(params: qops.AddParams) -> SumParams:
         b_multiplier=params.b_multiplier,
         shift=params.shift,
         y_zero_point=params.y_zero_point,
-        act_min=params.act_min,
-        act_max=params.act_max,
+        act_min=params.low,
+        act_max=params.high,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Conv16Params:
+    """Convolutions and matrix products whose zero points and bounds are codes of either type."""
+
+    c_type: ClassVar[str] = "edgec_conv16_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnceParams:
+    """Convolutions and matrix products that end in `qops.Once15`."""
+
+    c_type: ClassVar[str] = "edgec_once_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    shift: ConstantRef
+    low: int
+    high: int
+
+
+def weighted16_arguments(
+    graph: Graph, node: Node, pool: ConstantPool, pack: Pack = as_stored
+) -> Params:
+    """The argument struct of a layer that `ends_plainly`, or in `qops.Once15`.
+
+    Args:
+        graph: INTEGER stage.
+        node: the layer.
+        pool: takes the constants.
+        pack: brings them into the kernel's layout.
+    """
+    inputs, form = plain_inputs(node), form_of(node.attrs)
+    names = inputs.w, inputs.b, inputs.multiplier
+    weights, bias, multiplier = pack(*(graph.constants[name].array for name in names))
+    constants = (
+        pool.add("weights", weights),
+        pool.add("bias", bias),
+        pool.add("multipliers", multiplier),
+    )
+    if isinstance(form, qops.Once15):
+        shifts = np.broadcast_to(np.array(form.shifts, np.int8), multiplier.shape)
+        return OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high)
+    form = requant31_form(node)
+    x_zero_point = zero_point(graph, inputs.x)
+    return Conv16Params(*constants, x_zero_point, form.zero_point, form.low, form.high)
+
+
+def requant31_form(node: Node) -> qops.Requant31:
+    """The form of a layer that `ends_plainly`, of any type."""
+    form = form_of(node.attrs)
+    assert isinstance(form, qops.Requant31)
+    return form
+
+
+def ends_plainly(node: Node) -> bool:
+    """Whether a layer ends in `qops.Requant31`, without a residual."""
+    return isinstance(form_of(node.attrs), qops.Requant31) and residual_of(node.attrs) is None

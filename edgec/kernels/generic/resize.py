@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool
-from edgec.kernels.common.geometry import image_of
-from edgec.kernels.common.params import ConstantRef, Params
+from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params
 from edgec.kernels.common.spec import Plain, describe_image
+from edgec.kernels.common.window import image_of
 from edgec.kernels.family import Distances
 
 

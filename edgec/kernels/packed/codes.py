@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.kernels.common.dense_weights import SIGNS, WORD
+from edgec.kernels.common.dense import SIGNS, WORD
 
 WIDTHS = (2, 3, 4)
 """Widths of codes that are stored packed."""
@@ -21,7 +21,9 @@ def code_bits(weights: Array) -> int | None:
 
 
 def codes_of_turn(bits: int) -> int:
-    """Weights that one turn of the loop of `unpack.h` unpacks: the bytes of whole words."""
+    """Weights that one turn of the loop of `dense/unpacked_weights.h` unpacks: the bytes of whole
+    words.
+    """
     return WORD * (_BYTE if bits % 2 else _BYTE // bits)
 
 

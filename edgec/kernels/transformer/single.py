@@ -1,4 +1,4 @@
-"""What the functions of operators with one multiplier are called with."""
+"""Arguments of the functions of operators with one multiplier."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
-from edgec.ir.weighted import zero_point_of
-from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.layer_end import rescale16x15_of
-from edgec.kernels.common.params import Params
+from edgec.ir.weighted import form_of, zero_point_of
+from edgec.kernels.common.constants import ConstantPool, Params, int32_of
 from edgec.kernels.family import KernelSpec
 
 
 @dataclass(frozen=True, slots=True)
 class SingleParams:
-    """Operators of a transformer that have one multiplier."""
+    """Operators that have one multiplier."""
 
     c_type: ClassVar[str] = "edgec_single_params_t"
     multiplier: int
     bias: int
     a_zero_point: int = 0
     b_zero_point: int = 0
+    y_zero_point: int = 0
 
 
 SINGLE = (qops.QMatMul, qops.QMul, qops.QReduce, qops.QRescale)
@@ -41,15 +40,16 @@ def single_arguments(
     Raises:
         InternalError: an accumulator can overflow, which the quantizer has excluded.
     """
-    zero_points = [zero_point_of(graph, name) for name in node.inputs]
-    return (SingleParams(node.attrs_as(*SINGLE).multiplier, bias_of(node), *zero_points),)
+    a, b = (*(zero_point_of(graph, name) for name in node.inputs), 0)[:2]
+    y: int = getattr(form_of(node.attrs), "zero_point", 0)
+    return (SingleParams(node.attrs_as(*SINGLE).multiplier, bias_of(node), a, b, y),)
 
 
 def bias_of(node: Node) -> int:
-    """The bias of an operator with one multiplier, with the half step of its first shift."""
-    attrs = node.attrs_as(*SINGLE)
-    bias = np.array(attrs.bias + half_step(rescale16x15_of(node).pre_shift), np.int64)
-    return int(int32_of(bias, node))
+    """The bias of an operator with one multiplier, with the half step of a first shift."""
+    attrs, form = node.attrs_as(*SINGLE), form_of(node.attrs)
+    step = half_step(form.pre_shift) if isinstance(form, qops.Rescale16x15) else 0
+    return int(int32_of(np.array(attrs.bias + step, np.int64), node))
 
 
 def dtype_of(graph: Graph, name: str) -> DType:

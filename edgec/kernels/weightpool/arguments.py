@@ -1,4 +1,4 @@
-"""What the functions of layers with pooled weights are called with."""
+"""Arguments of the functions of layers with pooled weights."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
-from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, end_fields, zero_point
 from edgec.kernels.common.layer_end import requant31_of
-from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.weighted import residual_arguments
 from edgec.kernels.weightpool.short_numbers import ShortNumbers
 

@@ -18,7 +18,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
-from edgec.ir.qops.pool_rounding import round_codes
+from edgec.ir.qops.pooled import round_codes
 from edgec.ir.weight_pool import expand, terms_of
 
 _SHIFT_MAX = 15
@@ -70,7 +70,7 @@ def sums_fit_lanes(
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """How often each filter uses each vector.
+    """Number of uses of each vector by each filter.
 
     Attributes:
         vectors: int64 [V, G]: the pool, then the pool cut at the last channel, if need be.

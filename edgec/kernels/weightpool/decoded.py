@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.pool_rounding import round_codes
+from edgec.ir.qops.pooled import round_codes
 from edgec.ir.weight_pool import PooledWeights
 from edgec.ir.weighted import (
     input_zero_point,
@@ -21,17 +22,18 @@ from edgec.ir.weighted import (
     pooled_inputs,
     weights_of,
 )
-from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.dense_weights import WORD
-from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.constants import ConstantPool, Params, int32_of
+from edgec.kernels.common.dense import WORD
 from edgec.kernels.common.layer_end import end_of, ends_in_rescale16
-from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts, TableReads
 from edgec.kernels.common.weighted import accumulator_start
+from edgec.kernels.common.window import dense_window
 from edgec.kernels.weightpool.arguments import PoolRescale16Params, pool_arguments
 from edgec.kernels.weightpool.decision import PoolKernelConfig
+from edgec.kernels.weightpool.events import Event
 from edgec.kernels.weightpool.geometry import pooled_window
-from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.plain import CODE_BITS, PooledDense, check_exact, row_sums, stacked
+from edgec.kernels.weightpool.unrolled import packed_indices
 
 DECODED_BYTES = 4096
 """Expanded weights that are held at a time, unless one block of filters takes more."""
@@ -39,7 +41,7 @@ DECODED_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Decoded(PooledDense):
-    """What kernels have that expand vectors to weights.
+    """Base class of kernels that expand vectors to weights.
 
     Attributes:
         batch: filters expanded at a time.
@@ -83,6 +85,13 @@ class Decoded(PooledDense):
         return self.window.channels % self.group
 
 
+def decoded_parts(spec: Decoded, counts: Mapping[str, float]) -> Parts:
+    """The parts of a call, with the additions at its end; each index finds a vector of the pool."""
+    added = 0 if spec.residual_shift is None else spec.out_elements
+    vectors = spec.out_channels * spec.filter_indices
+    return Parts({**counts, Event.RESIDUAL: added}, table=TableReads(vectors, 1))
+
+
 def pooled_weights(graph: Graph, node: Node) -> PooledWeights:
     """The weights of a layer that a family of this file serves.
 
@@ -116,7 +125,7 @@ def _bias(spec: Decoded, bias: Array, graph: Graph, node: Node) -> Array:
 
 
 def decoded_fold(graph: Graph, node: Node) -> Array:
-    """What the kernels add to the biases of a layer: int64 [O].  They sum up ``t(x) - 128``."""
+    """Additions to the biases of a layer: int64 [O], for kernels that sum up ``t(x) - 128``."""
     x_zero_point = graph.quant(pooled_inputs(node).x).tensor_zero_point
     bits = pooled_attrs(node).rounding.activation_bits
     zero_point = int(round_codes(np.asarray(x_zero_point), bits)) - CODE_OFFSET
@@ -124,7 +133,7 @@ def decoded_fold(graph: Graph, node: Node) -> Array:
 
 
 CODE_OFFSET = 128
-"""What is added to the entries of a look-up table, all parts together."""
+"""Offset of the entries of a look-up table, all parts together."""
 
 
 def batch_of(filters: int, depth: int, block: int, asked: int | None = None) -> int:

@@ -8,10 +8,9 @@ from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
-from edgec.kernels.common.geometry import image_window
-from edgec.kernels.common.window import Window
+from edgec.kernels.common.window import Window, image_window
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
-from edgec.kernels.weightpool.gather.columns import BLOCKS
+from edgec.kernels.weightpool.gather.layout import BLOCKS
 
 _FOUR_COLUMNS_COST = 0.6
 """Cost of gathering a block of four columns, relative to one of eight."""

@@ -11,8 +11,8 @@ from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Node
 from edgec.ir.weighted import pooled_attrs
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 
@@ -26,7 +26,7 @@ BLOCK = 4
 
 @dataclass(frozen=True, slots=True)
 class PooledDense(LayerFunction):
-    """What kernels that expand indices, or look bits up, have in common.
+    """Base class of kernels that expand indices, or look bits up.
 
     x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
     [out_channels] hold the constant part of the sums; with a width chosen at run time they are
@@ -111,7 +111,7 @@ class PooledDense(LayerFunction):
 
 
 def describe_terms(terms: int) -> str:
-    """How many vectors of a pool make up a vector of a layer, before other words."""
+    """Number of pool vectors in a vector of a layer, as words before others."""
     return f"sums of {terms} vectors, " if terms > 1 else ""
 
 

@@ -90,7 +90,7 @@ class ShortNumbers:
         return self.multiplier.astype(np.int64) >> MANTISSA_BITS
 
     def error(self, bias: Array, multiplier: Array, reach: Array, form: qops.Requant31) -> float:
-        """What these numbers instead of others move an output by at most, in output steps.
+        """Bound of the change of an output, in its steps, by these numbers in place of others.
 
         With the sum s, the multiplier m and the shift k an output is v = s * m / 2^k before it is
         rounded.  Other numbers s + db and m + dm make it

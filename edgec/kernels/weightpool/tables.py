@@ -55,11 +55,11 @@ _PACKED_WORDS = 5
 """Words of a vector as EDGEC_POOL_PACKED reads it."""
 
 _SUM_BIAS = 0x8000
-"""What is added to both lanes of a table word, before the shift."""
+"""Bias of both lanes of a table word, before the shift."""
 
 
 class ResponseKind(Enum):
-    """How responses are built."""
+    """Method by which responses are built."""
 
     MULTIPLY = "multiply"
     BITSERIAL = "bitserial"
@@ -129,7 +129,7 @@ class ResponseBuilder:
 
     @property
     def packed_start(self) -> int:
-        """What its sums start with: half a unit and the bias, in lanes of 12 bits."""
+        """Initial value of packed sums: half a unit and the bias, in lanes of 12 bits."""
         return (((1 << self.right) >> 1) + (128 << (self.bits or 0))) * 0x1001
 
     @property
@@ -148,7 +148,7 @@ class ResponseBuilder:
 
     @property
     def word_bias(self) -> int:
-        """What a table word holds more than its responses, EDGEC_POOL_WORD_BIAS of the C header."""
+        """Bias of the responses in a table word, EDGEC_POOL_WORD_BIAS of the C header."""
         return (_SUM_BIAS >> self.shift) * 0x10001 if self.lanes == 2 else 0
 
     @property

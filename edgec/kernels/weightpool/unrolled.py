@@ -1,12 +1,20 @@
-"""What the templates of pool kernels write out, statement by statement, every number decided.
+"""Statements that the templates of pool kernels write out, every number decided.
 
 Activations are rounded words of four codes.  Bit planes of eight channels lie in two words, the
 *plane words*: planes 0 to 3 in the bytes of the first, 4 to 7 in those of the second.
+
+Indices of vectors, packed into a stream of bits.
+
+Addresses of rows of a look-up table in compiled code.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
 
 _WORD_CODES = 4
 
@@ -59,7 +67,7 @@ class PlaneRow:
 
     @property
     def half_from_top(self) -> int:
-        """Which of the two plane words holds the plane, if that of planes 4 to 7 is the first."""
+        """Index (0 or 1) of the plane word that holds the plane, counted from planes 4 to 7."""
         return 1 - self.half
 
 
@@ -91,7 +99,7 @@ class IndexPart:
 
 @dataclass(frozen=True, slots=True)
 class PackedIndex:
-    """Where an index of a block lies.
+    """Bits of a packed index within its block.
 
     Attributes:
         byte: number of the byte that holds its low bits.
@@ -194,3 +202,22 @@ def table_vectors(tail: int) -> tuple[TableVector, ...]:
         )
         for number in range(_WORD_CODES)
     )
+
+
+def packed_indices(indices: Array, bits: int) -> Array:
+    """A little-endian stream of numbers of `bits` bits each, row-major; uint8 [bytes].
+
+    Bit i of the stream is bit i % 8 of byte i // 8; bits after the last number are 0.
+    """
+    flat = indices.reshape(-1, 1).astype(np.uint16)
+    planes = (flat >> np.arange(bits, dtype=np.uint16)) & 1
+    return np.packbits(planes.astype(np.uint8), bitorder="little")
+
+
+_ROWS_IN_REGISTERS = 4
+"""Addresses of rows of a look-up table that compiled code keeps in registers."""
+
+
+def spilled_rows(rows: int) -> int:
+    """Number of the `rows` addresses that are loaded again for every use."""
+    return max(0, rows - _ROWS_IN_REGISTERS)

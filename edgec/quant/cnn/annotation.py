@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
 from edgec.base.options import Observer, QuantOptions
-from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.balance import balance, can_balance
 from edgec.quant.cnn.fit_weights import effort_in_force, fitted
-from edgec.quant.cnn.known import data_free_params
-from edgec.quant.cnn.ranges import calibrated_params
-from edgec.quant.cnn.ties import TieGroup, split_conflicts, tie_groups
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.cnn.ranges import observed
+from edgec.quant.common.calibration import Calibration, few_of
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_real_only
-from edgec.quant.common.report import (
-    CalibrationSource,
-    InForce,
-    LayerQuality,
-    QuantReport,
-)
-from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
+from edgec.quant.common.report import InForce, QuantReport
 from edgec.quant.common.weights import quantize_constants
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
-
-_LOG = logging.getLogger(__name__)
-
-QUALITY_SAMPLES = 8
-"""Calibration samples that the quality of each layer is measured on."""
+from edgec.quant.scales.groups import Group, code_groups, split_conflicts
+from edgec.quant.scales.known import data_free_params, open_groups
+from edgec.quant.scales.planner import planned
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +52,10 @@ def annotate(
 ) -> tuple[Graph, QuantReport]:
     """Quantize a real graph.
 
-    Values that share parameters (`ties`) get those that the model pins; else the known ones of
-    Sigmoid, Tanh and Softmax; else those of their range over the calibration data.  A model that
-    pins everything needs no data.  Without data a float model is calibrated on synthetic inputs
-    (`common.synthetic`: uniform noise in `options.synthetic_range`) with a warning, by their
+    Values that share parameters (`scales.groups`) get those that the model pins; else the known
+    ones of Sigmoid, Tanh and Softmax; else those of their range over the calibration data.  A model
+    that pins everything needs no data.  Without data a float model is calibrated on synthetic
+    inputs (`common.synthetic`: uniform noise in `options.synthetic_range`) with a warning, by their
     extremes and without bias correction: noise says nothing about the shape of a distribution.
 
     Args:
@@ -98,7 +87,7 @@ def annotate_beside(
 ) -> Annotated:
     """As `annotate`, with the real graph beside the result."""
     found = ranged(graph, calibration, options, progress, converters)
-    return with_weights(found, found.data, options, progress, converters)
+    return with_weights(found, found.calibration.data, options, progress, converters)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,8 +97,7 @@ class Ranged:
     Attributes:
         real: REAL stage that it stands for: channels scaled.
         graph: ANNOTATED stage.
-        data: what was calibrated on; None where nothing was.
-        source: where the data come from.
+        calibration: what was calibrated on.
         observed: whether a range was observed.
         equalized: whether channels were scaled.
         notes: what the user should know.
@@ -117,8 +105,7 @@ class Ranged:
 
     real: Graph
     graph: Graph
-    data: Mapping[str, Array] | None
-    source: CalibrationSource
+    calibration: Calibration
     observed: bool
     equalized: bool
     notes: tuple[str, ...]
@@ -134,24 +121,24 @@ def ranged(
     """The first half of `annotate`: the parameters of values."""
     refuse_real_only(graph, converters)
     settings = options.settings()
-    data: Mapping[str, Array] | None = None
-    if calibration is not None:
-        data = checked_calibration(graph, calibration)
-    equalized = data is not None and settings.equalize and can_balance(graph)
-    if equalized and data is not None:
-        graph = balance(graph, data)
+    used = Calibration.given(graph, calibration)
+    equalized = used.data is not None and settings.equalize and can_balance(graph)
+    if equalized and used.data is not None:
+        graph = balance(graph, used.data)
     graph = split_conflicts(graph)
-    groups = tie_groups(graph)
-    params = data_free_params(graph, groups, has_data=data is not None)
-    open_groups = [group for group in groups if group.members[0] not in params]
-    data, source = _data(graph, data, open_groups, options)
-    if open_groups and data is not None:
-        if source is CalibrationSource.SYNTHETIC:
-            settings = replace(settings, observer=Observer.MINMAX)
-        params |= calibrated_params(graph, open_groups, data, settings, progress)
+    groups = code_groups(graph)
+    params = data_free_params(graph, groups, has_data=used.is_users)
+    groups = open_groups(groups, params)
+    if groups and not used.is_users:
+        _refuse_some_pins(graph, groups)
+        used = used.or_noise(graph, settings)
+        settings = replace(settings, observer=Observer.MINMAX)
+    if groups and used.data is not None:
+        ranges = observed(graph, groups, used.data, settings, progress)
+        params = planned(groups, ranges, known=params)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
-    return Ranged(graph, annotated, data, source, bool(open_groups), equalized, notes)
+    return Ranged(graph, annotated, used, bool(groups), equalized, notes)
 
 
 def with_weights(
@@ -170,15 +157,14 @@ def with_weights(
         progress: told what is being done.
         converters: converter of each operator that has an integer form.
     """
-    settings, annotated = options.settings(), found.graph
-    synthetic = found.source is CalibrationSource.SYNTHETIC
-    corrects = settings.bias_correction and samples is not None and not synthetic
+    settings, annotated, used = options.settings(), found.graph, found.calibration
+    corrects = settings.bias_correction and samples is not None and used.is_users
     weights, effort = None, None
-    if samples is not None and found.source is CalibrationSource.USER:
+    if samples is not None and used.is_users:
         effort = effort_in_force(found.real, settings, len(next(iter(samples.values()))))
     if corrects and samples is not None:
         annotated, weights = fitted(found.real, annotated, samples, settings, effort, progress)
-    observer = Observer.MINMAX if synthetic else settings.observer
+    observer = Observer.MINMAX if used.is_noise else settings.observer
     in_force = InForce(
         observer=observer if found.observed else None,
         equalize=found.equalized,
@@ -187,58 +173,20 @@ def with_weights(
         effort=effort,
     )
     integer = to_integer(annotated, converters)
-    layers = _quality(found.real, integer, samples, progress) if samples else ()
-    report = _report(found.data, options, in_force, found.source, found.notes, layers)
-    return Annotated(found.real, annotated, replace(report, weights=weights), found.data)
+    layers = quality_of(found.real, integer, few_of(samples), progress) if samples else ()
+    report = replace(used.report(in_force, found.notes, layers), weights=weights)
+    return Annotated(found.real, annotated, report, used.data)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:
     return replace(value, quant=params.get(value.name))
 
 
-def _data(
-    graph: Graph,
-    data: Mapping[str, Array] | None,
-    open_groups: list[TieGroup],
-    options: QuantOptions,
-) -> tuple[Mapping[str, Array] | None, CalibrationSource]:
-    """The data to calibrate on, and where they come from."""
-    if data is not None:
-        return data, CalibrationSource.USER
-    if not open_groups:
-        return None, CalibrationSource.NONE
+def _refuse_some_pins(graph: Graph, groups: tuple[Group, ...]) -> None:
+    """Check that a model without calibration data pins nothing, as it does not pin everything."""
     if any(v.quant is not None for n, v in graph.values.items() if n not in graph.input_features):
-        names = ", ".join(repr(group.sources[0]) for group in open_groups)
+        names = ", ".join(repr(group.sources[0]) for group in groups)
         raise QuantizationError(
             f"the model quantizes some tensors, but not these: {names}",
             hint="give calibration data, or quantize the whole model",
         )
-    low, high = options.synthetic_range
-    warn_synthetic(low, high)
-    return synthetic_inputs(graph, low, high), CalibrationSource.SYNTHETIC
-
-
-def _quality(
-    graph: Graph, integer: Graph, data: Mapping[str, Array], progress: Progress | None
-) -> tuple[LayerQuality, ...]:
-    few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-    return quality_of(graph, integer, few, progress)
-
-
-def _report(
-    data: Mapping[str, Array] | None,
-    options: QuantOptions,
-    in_force: InForce,
-    source: CalibrationSource,
-    notes: tuple[str, ...],
-    layers: tuple[LayerQuality, ...],
-) -> QuantReport:
-    low, high = options.synthetic_range
-    warning = f"calibrated on {describe(low, high)}; expect bad accuracy"
-    return QuantReport(
-        source=source,
-        samples=len(next(iter(data.values()))) if data else 0,
-        in_force=in_force,
-        warnings=(*([warning] if source is CalibrationSource.SYNTHETIC else []), *notes),
-        layers=layers,
-    )

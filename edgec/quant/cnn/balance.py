@@ -24,11 +24,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_functions import log, power
 from edgec.base.fixedpoint import INT8_MAX
+from edgec.base.portable_functions import log, power
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.cnn.channel_classes import (
     FIXED,
     ChannelClasses,
@@ -38,9 +39,10 @@ from edgec.quant.cnn.channel_classes import (
 )
 from edgec.quant.common.importance import importance
 from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
+from edgec.quant.scales.groups import Unions
 
 EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""How far the factors follow the differences between channels."""
+"""Exponents of the equalization: 0 keeps the channels, 1 gives all of them one range."""
 SAMPLES = 64
 """Samples that extremes and powers are taken from."""
 _PLENTY = 100_000
@@ -122,14 +124,14 @@ class _Search:
                 chosen = np.maximum(chosen, tried[best])
         return chosen
 
-    def _raised(self, names: list[str], filled: Array, exponent: float) -> Array:
+    def _raised(self, names: tuple[str, ...], filled: Array, exponent: float) -> Array:
         factors = np.ones(self._size)
         members = np.unique(np.concatenate([self._found.classes[name] for name in names]))
         raised = power(filled[members], -exponent) if exponent else np.ones(len(members))
         factors[members] = np.maximum(np.minimum(raised, self._most[members]), 1.0)
         return factors
 
-    def _error(self, names: list[str], factors: Array) -> float:
+    def _error(self, names: tuple[str, ...], factors: Array) -> float:
         """Estimated noise at the outputs from rounding the values, and what reads them."""
         total = 0.0
         for name in names:
@@ -179,23 +181,13 @@ def _margin(count: int) -> float:
     return float(np.sqrt(plenty / few)) * _LEAST_MARGIN
 
 
-def _groups(found: ChannelClasses) -> list[list[str]]:
+def _groups(found: ChannelClasses) -> list[tuple[str, ...]]:
     """The values with classes, those that share one together."""
-    group_of: dict[int, int] = {}
-    groups: list[list[str]] = []
+    sets, first_of = Unions(found.classes), dict[int, str]()
     for name, own in found.classes.items():
-        classes = [int(each) for each in np.unique(own) if each != FIXED]
-        known = sorted({group_of[each] for each in classes if each in group_of})
-        target = known[0] if known else len(groups)
-        if not known:
-            groups.append([])
-        groups[target].append(name)
-        for other in known[1:]:
-            groups[target] += groups[other]
-            groups[other] = []
-            group_of.update({each: target for each, at in group_of.items() if at == other})
-        group_of.update(dict.fromkeys(classes, target))
-    return [names for names in groups if names]
+        for each in np.unique(own[own != FIXED]):
+            sets.join(first_of.setdefault(int(each), name), name)
+    return list(sets.sets(found.classes).values())
 
 
 def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:

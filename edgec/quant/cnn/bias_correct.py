@@ -5,7 +5,8 @@ Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bi
 output channel, and later layers shift it further.  Layer by layer, in graph order, the mean over
 the calibration data of float minus quantized output is added to the bias, where each layer reads
 what the layers before it, corrected, give as codes: small values that all round to one code shift
-means as weights do.
+means as weights do.  A layer between a carried value and its update is corrected by what all turns
+give, before the others are.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.floatrun.activations import activations
+from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
-from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.quant.common.calibrate import Progress
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.weights import accumulator_bound, bias_params
 
 SAMPLES = 32
@@ -74,13 +77,48 @@ def correct_biases(
     layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
     layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
     wanted = channel_means(real, [node.output for node in layers], data)
+    if on_codes:
+        rounded = {name: _rounded(annotated, name, data[name]) for name in annotated.inputs}
+        data = {**data, **rounded}
+    turns = {name: wanted.pop(name) for name in computed_in_turns(annotated) & wanted.keys()}
+    if turns:
+        annotated = _corrected_turns(annotated, turns, data, on_codes=on_codes)
     corrections = _Corrections(annotated, wanted, progress, recode, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
-    if on_codes:
-        data = {name: _rounded(annotated, name, array) for name, array in data.items()}
     names = (*annotated.outputs, *names)
     values = Executor(annotated, names).run(data, corrections.change)
     return Corrected(corrections.graph, values)
+
+
+def _corrected_turns(
+    graph: Graph, wanted: Mapping[str, Array], data: Mapping[str, Array], *, on_codes: bool
+) -> Graph:
+    """The graph with other biases in layers that run turn by turn.
+
+    Args:
+        graph: ANNOTATED stage.
+        wanted: mean of each channel in the float network by output of a layer; float64 [C].
+        data: graph input name to what its codes stand for [N, ...]; all are used.
+        on_codes: see `correct_biases`.
+    """
+    stored = _Corrections(graph, {}, None, None, on_codes=on_codes)
+    # The layers' own outputs, before they are rounded.
+    sums = {name: np.zeros_like(mean) for name, mean in wanted.items()}
+    counts = dict.fromkeys(wanted, 0)
+
+    def seen(node: Node, output: Array, known: Mapping[str, Array]) -> Array:
+        if node.output in wanted:
+            rows = output.reshape(-1, output.shape[-1])
+            sums[node.output] += rows.sum(axis=0)
+            counts[node.output] += len(rows)
+        return stored.change(node, output, known)
+
+    Executor(graph, graph.outputs).run(data, seen)
+    for node in graph.nodes:
+        name = node.outputs[0]
+        if counts.get(name):
+            graph, _ = _corrected(graph, node.name, wanted[name] - sums[name] / counts[name])
+    return graph
 
 
 class _Corrections:
@@ -124,14 +162,14 @@ class _Corrections:
         return layer_output(changed, node.name, x)
 
     def _stored(self, node: Node, output: Array) -> Array:
-        """What the next layers read: codes, unless a Clip that is part of the node follows."""
+        """Input of the next layers: codes, unless a Clip that is part of the node follows."""
         if not self._on_codes or fused_clip(self.graph, node) is not None:
             return output
         return _rounded(self.graph, node.output, output)
 
 
 def layer_output(annotated: Graph, name: str, x: Array) -> Array:
-    """What one layer, with its integer weights, makes of x [S, ...]; float64 [S, ...]."""
+    """Output of one layer with its integer weights for x [S, ...]; float64 [S, ...]."""
     node = next(each for each in annotated.nodes if each.name == name)
     source = ops.layer_inputs(node).x
     alone = annotated.replace(
@@ -145,7 +183,7 @@ def layer_output(annotated: Graph, name: str, x: Array) -> Array:
 
 
 def _rounded(graph: Graph, name: str, values: Array) -> Array:
-    """What the codes of values stand for; whole numbers stay."""
+    """Values rounded to their codes; whole numbers stay."""
     quant = graph.values[name].quant
     if quant is None or values.dtype.kind != "f":
         return values

@@ -1,4 +1,4 @@
-"""Which channels of a network's tensors must have one factor where channels are scaled.
+"""Channels of a network's tensors that must share one factor where channels are scaled.
 
 Channel c of a tensor may be multiplied by a factor if what writes it takes the factor into its
 weights (a row of a layer) and what reads it takes the reciprocal into its own (a column).  Between
@@ -21,7 +21,9 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.labels import label_of_channel, labels_after
+from edgec.ir.operator import OperatorTable
+from edgec.ir.real import NO_LABEL
 
 FIXED = 0
 """The class of channels that nothing may scale."""
@@ -70,7 +72,7 @@ def channel_classes(graph: Graph) -> ChannelClasses:
 
 
 def input_channels(node: Node, shape: tuple[int, ...]) -> Array:
-    """Which input channel weight [o, ..., i] multiplies; int [O, I/group].
+    """Input channel that weight [o, ..., i] multiplies; int [O, I/group].
 
     Args:
         node: Conv, ConvTranspose or Gemm.
@@ -138,6 +140,29 @@ class _Finder:
         else:
             self.join(np.tile(a, len(b) // len(a)), b)
 
+    def follow(self, node: Node) -> bool:
+        """Give the channels of a node's operands and output the classes that its moves ask for.
+
+        Returns:
+            False where elements of several channels are mixed, or some have no class; nothing is
+            joined then.
+        """
+        if any(name not in self.ids for name in (*node.inputs, node.output)):
+            return False
+        shapes = {name: self.graph.shape(name) for name in (*node.inputs, node.output)}
+        labels = {name: np.broadcast_to(self.ids[name], shapes[name]) for name in node.inputs}
+        found = labels_after(self.graph, node, labels)
+        if found is None:
+            return False
+        own = np.broadcast_to(self.ids[node.output], found.shape)
+        found = np.where(found == NO_LABEL, own, found)  # zeros have any factor
+        one = label_of_channel(found)
+        if one is None:
+            self.join(*np.divmod(np.unique(own * self.size + found), self.size))
+        else:
+            self.join(one, self.ids[node.output])
+        return True
+
     def visit(self, node: Node) -> None:
         """Take in one node."""
         rule = _RULES.get(type(node.attrs))
@@ -162,10 +187,10 @@ def _layer(found: _Finder, node: Node) -> bool:
     return True
 
 
-@_RULES.entry(ops.MaxPool, ops.AveragePool, ops.Resize)
-def _image(found: _Finder, node: Node) -> bool:
-    found.tie(node.input, node.output)
-    return True
+@_RULES.entry(*(ops.MaxPool, ops.AveragePool, ops.Resize, ops.Reshape, ops.Slice, ops.Concat))
+def _moved(found: _Finder, node: Node) -> bool:
+    """Each element has the factor of those that it is made of, wherever they lie."""
+    return found.follow(node)
 
 
 @_RULES.entry(ops.Clip)
@@ -196,54 +221,16 @@ def _prelu(found: _Finder, node: Node) -> bool:
 
 @_RULES.entry(ops.Pad)
 def _pad(found: _Finder, node: Node) -> bool:
+    """Zero is the same whatever its factor; other numbers to fill with are not."""
     attrs = node.attrs_as(ops.Pad)
     filled = attrs.mode is ops.PadMode.CONSTANT and attrs.value != 0.0
-    if filled or any(attrs.pads[-1]):
-        return False
-    found.tie(node.input, node.output)
-    return True
+    return not filled and not any(attrs.pads[-1]) and found.follow(node)
 
 
 @_RULES.entry(ops.Reduce)
 def _reduce(found: _Finder, node: Node) -> bool:
-    attrs = node.attrs_as(ops.Reduce)
-    last = len(found.graph.shape(node.input)) - 1
-    if last in attrs.axes or attrs.kind is ops.ReduceKind.SUM_SQUARE:
-        return False
-    found.tie(node.input, node.output)
-    return True
-
-
-@_RULES.entry(ops.Reshape)
-def _reshape(found: _Finder, node: Node) -> bool:
-    """Element i of one tensor is element i of the other: the last axes count alike."""
-    found.tie(node.input, node.output)
-    return True
-
-
-@_RULES.entry(ops.Slice)
-def _slice(found: _Finder, node: Node) -> bool:
-    attrs = node.attrs_as(ops.Slice)
-    picked = attrs.starts[-1] + attrs.steps[-1] * np.arange(attrs.sizes[-1])
-    x, y = found.ids.get(node.input), found.ids.get(node.output)
-    if x is None or y is None:
-        return False
-    found.join(x[picked], y)
-    return True
-
-
-@_RULES.entry(ops.Concat)
-def _concat(found: _Finder, node: Node) -> bool:
-    attrs = node.attrs_as(ops.Concat)
-    if any(name not in found.ids for name in (*node.inputs, node.output)):
-        return False
-    if attrs.axis != len(found.graph.shape(node.output)) - 1:
-        for name in node.inputs:
-            found.tie(name, node.output)
-        return True
-    parts = np.concatenate([found.ids[name] for name in node.inputs])
-    found.join(parts, found.ids[node.output])
-    return True
+    squares = node.attrs_as(ops.Reduce).kind is ops.ReduceKind.SUM_SQUARE
+    return not squares and found.follow(node)
 
 
 @_RULES.entry(ops.Add, ops.Sub, ops.Maximum, ops.Minimum)

@@ -18,12 +18,12 @@ from edgec.base.options import Effort, Precision, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases
-from edgec.quant.cnn.read_rows import read_rows
-from edgec.quant.cnn.weight_codes import better_codes
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.cnn.weight_codes import better_codes, read_rows
 from edgec.quant.common.output_noise import energy, judged
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import WeightsReport
 from edgec.quant.common.weights import accumulator_bound
@@ -38,7 +38,7 @@ _HELD = 4
 
 
 def effort_in_force(graph: Graph, settings: QuantSettings, samples: int) -> Effort | None:
-    """What is tried for the weights of a network; None where it brings integer weights alone.
+    """Effort for the weights of a network; None where it brings integer weights alone.
 
     Args:
         graph: REAL stage.
@@ -116,7 +116,7 @@ def _first(data: Mapping[str, Array], count: int) -> dict[str, Array]:
 
 
 def _samples(annotated: Graph, available: int, effort: Effort) -> int:
-    """How many samples are run at once."""
+    """Number of samples that are run at once."""
     room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
     most = max(min(_MOST_SAMPLES[effort], room), SAMPLES)
     return min(most, available)
@@ -132,8 +132,8 @@ def _wanted(real: Graph, names: tuple[str, ...], data: Mapping[str, Array]) -> d
 def _noise(found: Corrected, wanted: Mapping[str, Array], held: Array) -> float:
     """The largest share of an output's energy that is noise on the samples held back."""
     shares = [
-        energy(found.values[name][held].reshape(real[held].shape) - real[held])
-        / max(energy(real[held]), 1e-30)
+        energy(found.values[name].reshape(real.shape)[held] - real[held])
+        / (energy(real[held]) or 1.0)
         for name, real in wanted.items()
     ]
     return max(shares, default=0.0)
@@ -158,11 +158,12 @@ class _Recoding:
         grouped = (group, len(weight.array) // group, -1)
         scale = np.asarray(graph.quant(inputs.w).scale).reshape(*grouped[:2], 1)
         own = self._real.constants[ops.layer_inputs(self._nodes[node.name]).w].real64()
+        held = np.repeat(self.held, len(x) // len(self.held))
         codes = better_codes(
             own.reshape(grouped) / scale,
             weight.array.reshape(grouped),
-            read_rows(node, weight.shape, x[~self.held]),
-            read_rows(node, weight.shape, x[self.held]),
+            read_rows(node, weight.shape, x[~held]),
+            read_rows(node, weight.shape, x[held]),
         ).reshape(weight.shape)
         bias = graph.constants[inputs.b].array if inputs.b else None
         fits = bool(np.all(accumulator_bound(codes, bias) <= INT32_MAX))

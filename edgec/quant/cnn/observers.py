@@ -8,15 +8,15 @@ without error, and after a Relu they would drown everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_functions import log
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.base.options import Observer, QuantSettings
+from edgec.base.portable_functions import log
+from edgec.floatrun.ops_elementwise import Function
 from edgec.quant.common.params import Range, activation_params
 
 BINS = 2048
@@ -52,18 +52,24 @@ class MinMax:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Aim:
-    """What an error of a tensor costs downstream.
+class Part:
+    """Cost of errors in some elements of a tensor, downstream of it.
 
     Attributes:
-        weight: what the squared error of an element of each channel counts, float64 [C]; None: all
-            count alike.
-        functions: the functions of one variable that alone read the tensor: their errors count,
-            not its own, where all of them are finite over its range.  Empty: its own does.
+        function: the function of one variable whose error counts; None: the tensor's own does.
+        weight: what the squared error of an element counts, float64 [C] by channel or of the
+            tensor's shape; 0 where the function does not read it.  None: all count alike.
     """
 
+    function: Function | None = None
     weight: Array | None = None
-    functions: tuple[Callable[[Array], Array], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Aim:
+    """Cost of an error of a tensor, downstream of it: the sum over its parts."""
+
+    parts: tuple[Part, ...] = (Part(),)
 
 
 @dataclass(slots=True)
@@ -73,12 +79,15 @@ class Histogram:
     Attributes:
         range: the interval that the bins divide.
         aim: says what elements count, and what counts as an error.
-        counts: int64 [BINS], or float64 where the aim has weights.
+        by_part: the counts of each part of the aim; float64 [P, BINS].
     """
 
     range: Range
     aim: Aim = Aim()
-    counts: Array = field(default_factory=lambda: np.zeros(BINS, np.int64))
+    by_part: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_part = np.zeros((len(self.aim.parts), BINS))
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
@@ -87,10 +96,16 @@ class Histogram:
         if width <= 0 or nonzero.size == 0:
             return
         index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
-        weight = self.aim.weight
-        counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]
-        found = np.bincount(np.clip(index, 0, BINS - 1), counted, BINS)
-        self.counts = self.counts + found
+        index = np.clip(index, 0, BINS - 1)
+        for row, part in enumerate(self.aim.parts):
+            weight = part.weight
+            counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]
+            self.by_part[row] += np.bincount(index, counted, BINS)
+
+    @property
+    def counts(self) -> Array:
+        """Weight of the elements in each bin together; float64 [BINS]."""
+        return np.asarray(self.by_part.sum(axis=0))
 
     @property
     def centers(self) -> Array:
@@ -104,15 +119,20 @@ class Histogram:
         return np.linspace(self.range.low, self.range.high, BINS + 1)
 
     @property
-    def functions(self) -> tuple[Callable[[Array], Array], ...]:
-        """The functions of the aim; none if one has a pole in the range, as Log has at zero.
+    def functions(self) -> tuple[tuple[Function, Array], ...]:
+        """The functions whose errors count, each with its counts; empty: the tensor's own does.
 
-        The code next to a pole would have an error without bound, whatever the range.
+        It is empty also if one has a pole in the range, as Log has at zero: the code next to a pole
+        would have an error without bound, whatever the range.
         """
         reached = np.append(self.edges, 0.0)
-        with np.errstate(all="ignore"):
-            found = (function(reached) for function in self.aim.functions)
-            return self.aim.functions if all(np.isfinite(y).all() for y in found) else ()
+        found = []
+        for part, counts in zip(self.aim.parts, self.by_part, strict=True):
+            with np.errstate(all="ignore"):
+                if part.function is None or not np.isfinite(part.function(reached)).all():
+                    return ()
+            found.append((part.function, counts))
+        return tuple(found)
 
 
 def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
@@ -164,9 +184,9 @@ class _ErrorOf:
     """Sum of squared errors of a histogram's values, or of functions of them, in int8 codes."""
 
     def __init__(self, histogram: Histogram) -> None:
-        self._counts, self._centers = histogram.counts, histogram.centers
-        self._functions = histogram.functions or (_itself,)
-        self._wanted = [function(self._centers) for function in self._functions]
+        self._centers = histogram.centers
+        judged = histogram.functions or ((_itself, histogram.counts),)
+        self._judged = [(function, function(self._centers), counts) for function, counts in judged]
 
     def __call__(self, values: Range) -> float:
         """The error in the int8 parameters of a range."""
@@ -174,11 +194,10 @@ class _ErrorOf:
         scale, zero_point = params.tensor_scale, params.tensor_zero_point
         steps = np.floor(self._centers / scale + 0.5)
         found = np.clip(steps, INT8_MIN - zero_point, 127 - zero_point) * scale
-        gaps = (
-            function(found) - wanted
-            for function, wanted in zip(self._functions, self._wanted, strict=True)
+        return sum(
+            float(np.sum(counts * (function(found) - wanted) ** 2))
+            for function, wanted, counts in self._judged
         )
-        return sum(float(np.sum(self._counts * gap**2)) for gap in gaps)
 
 
 def squared_error(histogram: Histogram, values: Range) -> float:

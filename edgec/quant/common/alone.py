@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.floatrun.cycles import repeated
 from edgec.floatrun.executor import Executor
 from edgec.interp.int_interp import run_node
 from edgec.ir import ops, qops
@@ -28,7 +29,8 @@ class Alone:
     Attributes:
         node: the node of the integer graph.
         real: name of the float tensor that its output has codes of.
-        error: what it adds to that tensor, float64 [S, ...] in the tensor's shape.
+        error: what it adds to that tensor, float64 [S, ...] (in a loop: [S * turns, ...]) in the
+            tensor's shape.
         coded: what the nearest codes of the exact tensor stand for, float64, likewise.
         weighted: whether its weights were rounded, by edgec and not by the model's file, and it
             reads what the layers before it give as such, not a further form of it.
@@ -69,44 +71,63 @@ def run_alone(
     Args:
         real: REAL stage.
         integer: INTEGER stage.
-        known: float64 [S, ...] by float tensor, for all that `tried_nodes` names.
+        known: float64 [S, ...], or [S * turns, ...] in a loop, by float tensor, for all that
+            `tried_nodes` names.
         data: graph input name to real or whole numbers [S, ...].
     """
     tried = tried_nodes(real, integer)
     count = len(next(iter(data.values())))
-    codes = [sample_codes(integer, data, index) for index in range(count)]
+    each = [sample_codes(integer, data, index) for index in range(count)]
+    codes = {name: np.stack([sample[name] for sample in each]) for name in integer.inputs}
     reads = {name: frozenset({name}) for name in integer.inputs}
     exact = {
-        name: np.stack([quant.dequantize64(each[name]) for each in codes]).reshape(
-            known[name].shape
-        )
+        name: quant.after_axes(1).dequantize64(codes[name]).reshape(known[name].shape)
         for name in integer.inputs
         if (quant := integer.values[name].quant) is not None
     }
     rescaled: set[str] = set()
     for node in integer.nodes:
         before = frozenset[str]().union(*(reads.get(name, frozenset()) for name in node.inputs))
-        results = [run_node(integer, node, sample) for sample in codes]
+        if node.attrs.border is not None or node.attrs.updates:
+            # Codes pass unchanged, so nothing is added; where turns end, their rows are joined.
+            name, quant = tried[node.output][1], integer.quant(node.output).after_axes(1)
+            codes[node.output] = _nearest(integer, node.output, known[name])
+            exact[name] = quant.dequantize64(codes[node.output]).reshape(known[name].shape)
+            reads[node.output] = frozenset({name})
+            continue
+        results = _results(integer, node, codes)
         if node.output not in tried:
             reads[node.output] = before
             if isinstance(node.attrs, qops.QRescale) or not rescaled.isdisjoint(node.inputs):
                 rescaled.add(node.output)
-            for sample, result in zip(codes, results, strict=True):
-                sample[node.output] = result
+            codes[node.output] = results
             continue
-        name, quant = tried[node.output][1], integer.quant(node.output)
+        name, quant = tried[node.output][1], integer.quant(node.output).after_axes(1)
         changed = {each: exact[each] for each in before if each in exact}
         own = _own_nodes(real, name, changed)
         wanted = _float_layer(real, own, name, known, changed)
-        given = np.stack([quant.dequantize64(result) for result in results])
-        for index, sample in enumerate(codes):
-            values = known[name][index].reshape(integer.values[node.output].shape)
-            sample[node.output] = quant.quantize(values)
-        coded = np.stack([quant.dequantize64(sample[node.output]) for sample in codes])
+        given = quant.dequantize64(results)
+        codes[node.output] = _nearest(integer, node.output, known[name])
+        coded = quant.dequantize64(codes[node.output])
         exact[name], reads[node.output] = coded.reshape(wanted.shape), frozenset({name})
         error = given.reshape(wanted.shape) - wanted
         weighted = rescaled.isdisjoint(node.inputs) and any(_is_rounded(real, n) for n in own)
         yield Alone(node, name, error, exact[name], weighted)
+
+
+def _nearest(integer: Graph, name: str, values: Array) -> Array:
+    """The nearest codes of a tensor, [S, ...], or [S * turns, ...] in a loop."""
+    rows = values.reshape(-1, *integer.values[name].shape)
+    return integer.quant(name).after_axes(1).quantize(rows)
+
+
+def _results(integer: Graph, node: Node, codes: Mapping[str, Array]) -> Array:
+    """The codes that a node gives for every row of its operands."""
+    operands = {name: codes[name] for name in node.inputs if name in codes}
+    rows = max(len(array) for array in operands.values())
+    full = {name: repeated(array, rows) for name, array in operands.items()}
+    found = ({name: array[row] for name, array in full.items()} for row in range(rows))
+    return np.stack([run_node(integer, node, each) for each in found])
 
 
 def _own_nodes(real: Graph, name: str, before: Container[str]) -> tuple[Node, ...]:
@@ -134,12 +155,12 @@ def _float_layer(
     known: Mapping[str, Array],
     changed: Mapping[str, Array],
 ) -> Array:
-    """What the float network gives for a tensor when those before it hold other numbers."""
+    """Float value of a tensor when those before it hold other numbers."""
     made = {node.output for node in own}
     read = (each for node in own for each in node.inputs)
     inputs = tuple(dict.fromkeys(x for x in read if x in real.values and x not in made))
     cut = real.replace(
         nodes=own, inputs=inputs, outputs=(name,), output_layouts={}, input_layouts={}
     )
-    again = Executor(cut, [name]).run_again(known, changed)
+    again = Executor(cut, [name], real.scopes.values).run_again(known, changed)
     return again.get(name, known[name])

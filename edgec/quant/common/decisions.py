@@ -1,4 +1,4 @@
-"""How often the integers decide as the float network: the accuracy that needs no labels."""
+"""Agreement of integer and float classes on samples: the accuracy that needs no labels."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.floatrun.activations import activations
-from edgec.interp.int_interp import run_graph
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.quant.common.output_noise import named_by
 from edgec.quant.common.report import Decisions
-from edgec.quant.common.sample_codes import sample_codes
+from edgec.quant.common.sample_codes import runs
 
 _MOST_SAMPLES, _LEAST_SAMPLES = 64, 8
 _WORK = 4e8
@@ -40,7 +39,7 @@ class FloatDecisions:
         """
         self._names = [name for name in real.outputs if _decides(real, name)]
         self._classes = all(_scores_classes(real, name) for name in self._names)
-        elements = sum(real.values[node.output].elements for node in real.nodes)
+        elements = sum(real.values[name].elements for n in real.nodes for name in n.outputs)
         one = total_macs(real) + _ELEMENT_WORK * elements
         count = min(max(int(work / max(one, 1)), _LEAST_SAMPLES), most)
         self._data = {name: array[:count] for name, array in data.items()}
@@ -57,10 +56,9 @@ class FloatDecisions:
         return bool(self._names)
 
     def equal_of(self, integer: Graph) -> Decisions:
-        """How many decisions of an integer graph, with outputs of the same names, are equal."""
+        """Count equal decisions of an integer graph with outputs of the same names."""
         equal = 0
-        for index, wanted in enumerate(self._wanted):
-            codes = run_graph(integer, sample_codes(integer, self._data, index))
+        for wanted, codes in zip(self._wanted, runs(integer, self._data), strict=True):
             equal += [_class(codes[name]) for name in self._names] == wanted
         return Decisions(equal, len(self._wanted), self._classes)
 
@@ -91,7 +89,7 @@ def _decides(real: Graph, name: str) -> bool:
     if node is not None and isinstance(node.attrs, ops.ArgMax):
         return not sizes  # of several numbers of classes, the largest is none of them
     if node is not None and isinstance(node.attrs, ops.Softmax | ops.LogSoftmax):
-        return len(sizes) <= 1
+        return len(sizes) == 1  # a softmax of one class is 1 whatever comes
     return len(sizes) == 1 and sizes[0] not in lengths
 
 

@@ -1,4 +1,4 @@
-"""How much noise in each channel of a tensor becomes noise at the network's outputs.
+"""Gain from noise in each channel of a tensor to noise at the network's outputs.
 
 Noise of rounding is small and without pattern, so its power passes through a layer by the squares
 of the weights, through a sum as it is, and through a function of one variable by the square of its
@@ -18,7 +18,8 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
+from edgec.quant.common.back_through import back_through, mean_by_channel
 from edgec.quant.common.statistics import ChannelStatistics
 
 
@@ -39,11 +40,16 @@ def importance(graph: Graph, statistics: Mapping[str, ChannelStatistics]) -> dic
         passed = found.passed.get(node.output)
         if passed is not None:
             _RULES.get(type(node.attrs), _other)(found, node, passed)
-    return found.passed
+    return {name: mean_by_channel(weights) for name, weights in found.passed.items()}
 
 
 class _Backwards:
-    """What is known on the way from the outputs to the inputs."""
+    """Importance of the tensors passed so far, from the outputs to the inputs.
+
+    Attributes:
+        passed: by value, the importance of channels, float64 [C], or of elements, of its shape:
+            moves take channels elsewhere, and positions may differ.
+    """
 
     def __init__(self, graph: Graph, statistics: Mapping[str, ChannelStatistics]) -> None:
         self.graph, self.statistics = graph, statistics
@@ -62,18 +68,24 @@ class _Backwards:
         """Channels of a value."""
         return len(self.statistics[name].power)
 
-    def fitted(self, name: str, more: Array) -> Array:
-        """A number for each channel of a value, from those of another: their mean if unlike."""
+    def back(self, node: Node, name: str, weights: Array) -> None:
+        """Noise reaches an operand as it is, wherever its elements go."""
+        self.add(name, back_through(self.graph, node, name, weights))
+
+    def back_broadcast(self, node: Node, name: str, weights: Array) -> None:
+        """Noise reaches an operand as it is, each element of the outputs that it is paired with."""
         count = self.channels(name)
-        if len(more) == count:
-            return more
-        if len(more) % count == 0:
-            return np.asarray(more.reshape(-1, count).mean(axis=0))
-        if count % len(more) == 0:
-            return np.tile(more, count // len(more))
-        return np.full(count, float(more.mean()))
+        if self.graph.shape(name) != self.graph.shape(node.output):
+            weights = mean_by_channel(weights) * (self.size(node.output) / self.size(name))
+            weights = weights if len(weights) == count else np.full(count, float(weights.mean()))
+        self.add(name, weights)
 
 
+_PAIRWISE = (
+    *(ops.Add, ops.Sub, ops.Maximum, ops.Minimum, ops.Div, ops.SquaredDifference, ops.PRelu),
+    *(ops.LayerNormalization, ops.RMSNormalization, ops.LogSoftmax),
+)
+"""Operators whose outputs' elements depend on elements of the same place above all."""
 _Rule = Callable[[_Backwards, Node, Array], None]
 _RULES = OperatorTable[_Rule]()
 
@@ -81,7 +93,7 @@ _RULES = OperatorTable[_Rule]()
 @_RULES.entry(ops.Conv, ops.ConvTranspose, ops.Gemm)
 def _layer(found: _Backwards, node: Node, passed: Array) -> None:
     """By the squares of the weights; an element of x is read by outputs / inputs filters each."""
-    inputs = ops.layer_inputs(node)
+    inputs, passed = ops.layer_inputs(node), mean_by_channel(passed)
     weight = found.graph.constants[inputs.w].real64()
     group = node.attrs.group if isinstance(node.attrs, ops.Conv | ops.ConvTranspose) else 1
     squares = (weight * weight).reshape(len(weight), -1, weight.shape[-1]).sum(axis=1)
@@ -123,54 +135,40 @@ def _product(found: _Backwards, node: Node, passed: Array) -> None:
         if other in found.statistics:
             power = found.statistics[other].power
         else:
-            power = (found.graph.constants[other].real64() ** 2).reshape(-1)
-        gain = power if len(power) == len(passed) else np.full(len(passed), float(power.mean()))
-        found.add(name, found.fitted(name, passed * gain) * _spread(found, node, name))
+            power = _power(found.graph.constants[other].real64())
+        channels = len(power) in (1, *found.graph.shape(node.output)[-1:])
+        found.back_broadcast(node, name, passed * (power if channels else float(power.mean())))
+
+
+def _power(values: Array) -> Array:
+    """Mean square of each channel of [..., C]; float64 [C]."""
+    return np.asarray((values**2).reshape(-1, values.shape[-1] if values.ndim else 1).mean(axis=0))
 
 
 @_RULES.entry(ops.AveragePool, ops.Reduce)
 def _average(found: _Backwards, node: Node, passed: Array) -> None:
     """A mean of n elements has an n-th of the noise; as many read it as their windows overlap."""
-    ratio = found.size(node.output) / found.size(node.input)
     attrs = node.attrs_as(ops.AveragePool, ops.Reduce)
+    ratio = 1.0
     if isinstance(attrs, ops.AveragePool):
         ratio /= math.prod(attrs.kernel)
     elif attrs.kind is ops.ReduceKind.MEAN:
-        ratio *= ratio
+        ratio = found.size(node.output) / found.size(node.input)
     elif attrs.kind is ops.ReduceKind.SUM:
-        ratio = 1.0
-    found.add(node.input, found.fitted(node.input, passed) * ratio)
+        ratio = found.size(node.input) / found.size(node.output)
+    found.back(node, node.input, passed * ratio)
 
 
-@_RULES.entry(ops.Concat)
-def _concat(found: _Backwards, node: Node, passed: Array) -> None:
-    """Each part has its own channels."""
-    last = node.attrs_as(ops.Concat).axis == len(found.graph.shape(node.output)) - 1
-    start = 0
-    for name in node.inputs:
-        size = found.graph.shape(name)[-1] if last else len(passed)
-        if name in found.statistics:
-            found.add(name, passed[start : start + size])
-        start += size if last else 0
-
-
-@_RULES.entry(ops.Slice)
-def _slice(found: _Backwards, node: Node, passed: Array) -> None:
-    """Channels that are not taken pass nothing on."""
-    attrs = node.attrs_as(ops.Slice)
-    whole = np.zeros(found.channels(node.input))
-    whole[attrs.starts[-1] + attrs.steps[-1] * np.arange(attrs.sizes[-1])] = passed
-    share = found.size(node.output) / len(passed)
-    found.add(node.input, whole * share / (found.size(node.input) / len(whole)))
-
-
-def _other(found: _Backwards, node: Node, passed: Array) -> None:
+@_RULES.entry(*_PAIRWISE)
+def _pairwise(found: _Backwards, node: Node, passed: Array) -> None:
     """Noise as it is, in all elements."""
     for name in dict.fromkeys(node.inputs):
         if name in found.statistics:
-            found.add(name, found.fitted(name, passed) * _spread(found, node, name))
+            found.back_broadcast(node, name, passed)
 
 
-def _spread(found: _Backwards, node: Node, name: str) -> float:
-    """How many elements of the output an element of an operand reaches."""
-    return found.size(node.output) / found.size(name)
+def _other(found: _Backwards, node: Node, passed: Array) -> None:
+    """Noise as it is, where the elements come from."""
+    for name in dict.fromkeys(node.inputs):
+        if name in found.statistics:
+            found.back(node, name, passed)

@@ -10,8 +10,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import QuantizationError
-from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT16_MAX, round_half_up
+from edgec.base.portable_functions import LOG2_E
 from edgec.quant.common.numbers import LOGIT_BITS
 
 

@@ -1,4 +1,4 @@
-"""Where accuracy goes: what each layer of an integer graph adds to the noise at the outputs.
+"""Loss of accuracy by layer: the noise that each layer of an integer graph adds at the outputs.
 
 Layers are run one by one (`alone`).  What a layer adds is carried to the outputs by a network that
 is exact otherwise (`output_noise`).  The part of it that the codes of its tensor explain is told
@@ -15,8 +15,13 @@ from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.alone import Alone, run_alone, tried_nodes
-from edgec.quant.common.causes import cause_of_codes
-from edgec.quant.common.output_noise import OutputNoise, energy, judged, trial_samples
+from edgec.quant.common.output_noise import (
+    OutputNoise,
+    cause_of_codes,
+    energy,
+    judged,
+    trial_samples,
+)
 from edgec.quant.common.report import Cause, LayerLoss
 
 _ROWS_OF_A_MEAN = 8
@@ -28,7 +33,7 @@ _CODES_MATTER = 0.5
 def layer_losses(
     real: Graph, integer: Graph, data: Mapping[str, Array], *, corrected: bool
 ) -> tuple[LayerLoss, ...]:
-    """What inputs and layers of an integer graph add to the noise at the outputs.
+    """Noise that inputs and layers of an integer graph add at the outputs.
 
     Args:
         real: REAL stage, with values of the same names, or those that a value is a form of.
@@ -60,7 +65,7 @@ def layer_losses(
 
 
 def _input_loss(noise: OutputNoise, integer: Graph, name: str) -> LayerLoss | None:
-    """What the codes of an input lose; None for whole numbers."""
+    """Loss by the codes of an input; None for whole numbers."""
     quant = integer.values[name].quant
     if quant is None:
         return None
@@ -73,11 +78,15 @@ def _input_loss(noise: OutputNoise, integer: Graph, name: str) -> LayerLoss | No
 def _layer_loss(
     noise: OutputNoise, alone: Alone, quant: QuantParams, *, corrected: bool
 ) -> LayerLoss:
-    """What a layer loses: its noise at the outputs, divided as its energy at its own tensor is."""
-    values, rounding = noise.value(alone.real), alone.coded - noise.value(alone.real)
-    error = _centred(alone.error, rounding) if alone.weighted and corrected else alone.error
-    found = noise.of(alone.real, values + error)
+    """Loss of a layer: its noise at the outputs, divided as its energy at its own tensor is."""
+    values = noise.value(alone.real)
+    # Infinity, that a Pad put there, has no error.
     finite = np.isfinite(values)
+    rounding = np.where(finite, alone.coded - values, 0.0)
+    error = np.where(finite, alone.error, 0.0)
+    if alone.weighted and corrected:
+        error = _centred(error, rounding)
+    found = noise.of(alone.real, values + error)
     whole = energy(error[finite])
     share = min(energy(rounding[finite]) / whole, 1.0) if whole > 0.0 else 1.0
     why, detail = Cause.RANGE, ""

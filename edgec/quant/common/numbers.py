@@ -1,4 +1,11 @@
-"""The numbers of `QNorm` and of a head of `QAttention` from the real ones they stand for."""
+"""The numbers of `QNorm` and of a head of `QAttention` from the real ones they stand for.
+
+The proof that no operator overflows 32 bits, from its real shapes and numbers.
+
+Every operator states the bounds of its own products, sums, shifts and rounding additions for any
+input, whatever the order of summation (`ir.qops`).  They are recomputed from the finished graph,
+independently of the code that chose the numbers.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +26,8 @@ from edgec.base.fixedpoint import (
     round_half_up,
 )
 from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.qops import IntegerOperator
 
 LOGIT_BITS = 26
 """Fraction bits of kappa, the octaves between neighbouring logits."""
@@ -34,6 +43,7 @@ _CLAMP_OCTAVES = 1.6
 """Octaves beyond the bits of an exponential at which it is 0 (docs/transformers.md, Attention)."""
 _MOST_GAMMA_SHIFT = 21
 _EPSILON_BITS = 29
+_MOST_EPSILON_SHIFT = 15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,16 +123,26 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
 
 def _epsilon(norm: RealNorm, channels: int, where: str) -> tuple[int, int]:
     """Epsilon in units of the sum of squares, and the shift of w at which it is that."""
-    # sum w^2 = C^3 * variance / scale^2 for w = C * (x - mean), C * mean(x^2) / scale^2 for RMS.
-    units = (
-        norm.epsilon * float(channels) ** (3 if norm.centred else 1) / (norm.x_scale * norm.x_scale)
-    )
+    units = _epsilon_sum(norm.epsilon, channels, centred=norm.centred)
+    units /= norm.x_scale * norm.x_scale
     least = 0
     if units > 0:
         least = max(0, (ceil_log2(units) - _EPSILON_BITS + 1) // 2)
-    if least > 15:
+    if least > _MOST_EPSILON_SHIFT:
         raise QuantizationError("epsilon is far larger than what the stream holds", where=where)
     return int(round_half_up(units * 4.0**-least)), least
+
+
+def _epsilon_sum(epsilon: float, channels: int, *, centred: bool) -> float:
+    """Epsilon in the place where a norm adds it to its sum of squares, for a scale of 1."""
+    # sum w^2 = C^3 * variance / scale^2 for w = C * (x - mean), C * mean(x^2) / scale^2 for RMS.
+    return epsilon * float(channels) ** (3 if centred else 1)
+
+
+def least_norm_scale(epsilon: float, channels: int, *, centred: bool) -> float:
+    """The least scale of the stream with which a norm can say its epsilon."""
+    bits = _EPSILON_BITS + 2 * _MOST_EPSILON_SHIFT - 1
+    return math.sqrt(_epsilon_sum(epsilon, channels, centred=centred) * 2.0**-bits)
 
 
 def exponential_bits(keys: int, where: str) -> int:
@@ -192,3 +212,33 @@ def distance_numbers(kappa: float, bits: int, most: int) -> tuple[int, int]:
     """
     multiplier = max(int(round_half_up(min(kappa, MOST_OCTAVES) * 2.0**LOGIT_BITS)), 1)
     return multiplier, min(math.ceil((bits + _CLAMP_OCTAVES) * 2.0**LOGIT_BITS / multiplier), most)
+
+
+def check_intervals(graph: Graph) -> None:
+    """Check every operator.
+
+    Args:
+        graph: INTEGER stage.
+
+    Raises:
+        QuantizationError: an intermediate of the operator it names could exceed +-(2^31 - 1).
+    """
+    for node in graph.nodes:
+        for what, bound in bounds_of(graph, node).items():
+            if bound > INT32_MAX:
+                raise QuantizationError(
+                    f"{what} could reach {bound:.4g}, beyond 32 bits",
+                    where=node.name,
+                    hint="the layer is too wide, or its scales too far apart; recalibrate",
+                )
+
+
+def bounds_of(graph: Graph, node: Node) -> dict[str, float]:
+    """Bounds of the intermediates of a node by what they are; empty where nothing can overflow.
+
+    Args:
+        graph: INTEGER stage.
+        node: a node of the graph.
+    """
+    attrs = node.attrs_as(IntegerOperator)
+    return attrs.bounds(attrs.Inputs.of(graph.tensors(node)))

@@ -1,4 +1,7 @@
-"""From ranges to int8 parameters."""
+"""From ranges to int8 parameters, with one scale or one for each channel of the last axis.
+
+Also look-up tables: functions of one variable over the 256 codes of an int8 tensor.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,18 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, ceil_log2, round_half_up, saturate
+from edgec.base.portable_functions import exp
+from edgec.floatrun.codes import unary_function
+from edgec.ir import ops
 from edgec.ir.qparams import QuantParams
 
-SCALE_FLOOR = 2.0**-26
-"""Least scale of an activation: keeps rescaling factors below 2^30 for tensors of near zeros."""
+LEAST_SCALE = 2.0**-122
+"""Least scale of an activation: a normal number of float32, in which files and C have it."""
 EMPTY_SCALE = 2.0**-7
 """Scale of a tensor that is zero everywhere: any will do; this one covers [-1, 1)."""
+LEAST_SHARE = 2.0**-26
+"""Least range of a channel that counts, relative to the largest one."""
 
 _INT8_ALIKE = {DType.INT8: 0, DType.UINT8: 128}
 
@@ -42,11 +50,35 @@ def range_of(array: Array) -> Range:
     return Range(float(array.min()), float(array.max()))
 
 
-def activation_params(values: Range, least: int = INT8_MIN) -> QuantParams:
+@dataclass(frozen=True, slots=True)
+class Scales:
+    """Scales that a tensor may have (`scales.least`).
+
+    Attributes:
+        least: the least one.
+        empty: that of a tensor that is zero everywhere.
+    """
+
+    least: float = LEAST_SCALE
+    empty: float = EMPTY_SCALE
+
+
+ANY_SCALE = Scales()
+"""All that files and C can say."""
+
+
+def activation_params(
+    values: Range, least: int = INT8_MIN, scales: Scales = ANY_SCALE
+) -> QuantParams:
     """Asymmetric int8 parameters that cover a range and hold zero exactly.
 
     The range is widened to hold 0; its ends are the codes `least` and 127 up to the rounding of the
-    zero point.  A range of zero width at 0 gets `EMPTY_SCALE`, and no scale is below `SCALE_FLOOR`.
+    zero point.
+
+    Args:
+        values: the range.
+        least: code of the lowest value.
+        scales: what the scale may be.
 
     Raises:
         QuantizationError: an end is not finite.
@@ -55,9 +87,9 @@ def activation_params(values: Range, least: int = INT8_MIN) -> QuantParams:
     if not (math.isfinite(low) and math.isfinite(high)):
         raise QuantizationError(f"the range [{low}, {high}] is not finite")
     if low == high:
-        return QuantParams.per_tensor(EMPTY_SCALE, 0)
+        return QuantParams.per_tensor(float(np.float32(scales.empty)), 0)
     # QDQ ONNX stores scales as float32; both must mean the same.
-    scale = float(np.float32(max((high - low) / (INT8_MAX - least), SCALE_FLOOR)))
+    scale = float(np.float32(max((high - low) / (INT8_MAX - least), scales.least)))
     zero_point = int(round_half_up(-low / scale)) + least
     return QuantParams.per_tensor(scale, min(max(zero_point, least), INT8_MAX))
 
@@ -77,3 +109,47 @@ def as_int8(quant: QuantParams, where: str) -> QuantParams:
         )
     offset = _INT8_ALIKE[quant.dtype]
     return QuantParams.per_tensor(quant.tensor_scale, quant.tensor_zero_point - offset)
+
+
+def stream_unit(quant: QuantParams) -> float:
+    """The scale s of a stream, of which the scales of its channels are multiples."""
+    return min(quant.scale)
+
+
+def per_channel(quant: QuantParams, channels: int) -> tuple[Array, Array]:
+    """Scale and zero point of each channel of the last axis; float64 and int64 [channels]."""
+    scale = np.broadcast_to(np.asarray(quant.scale, np.float64), (channels,))
+    zero = np.broadcast_to(np.asarray(quant.zero_point, np.int64), (channels,))
+    return scale, zero
+
+
+SOFTMAX_BITS = 23
+"""Most fraction bits of a softmax table entry: a float32's worth."""
+SOFTMAX_SUM_BITS = 30
+"""The sum of a row's entries stays at or below 2^30."""
+
+
+def codes_real(quant: QuantParams) -> Array:
+    """Real values of the codes -128..127; float64 [256]."""
+    codes = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.float64)
+    return np.asarray((codes - quant.tensor_zero_point) * quant.tensor_scale)
+
+
+def lut(attrs: ops.Unary | ops.Clip, x: QuantParams, y: QuantParams) -> Array:
+    """Table of `QLut`: ``table[q + 128]`` is the code of f(real value of q); int8 [256]."""
+    with np.errstate(over="ignore", divide="ignore"):  # saturates below
+        steps = unary_function(attrs)(codes_real(x)) / y.tensor_scale
+    codes = round_half_up(np.clip(steps, -(2.0**31), 2.0**31)) + y.tensor_zero_point
+    return saturate(codes).astype(np.int8)
+
+
+def softmax_bits(row: int) -> int:
+    """Fraction bits k of a softmax table for rows of `row` elements: row * 2^k <= 2^30."""
+    return min(SOFTMAX_BITS, SOFTMAX_SUM_BITS - ceil_log2(row))
+
+
+def softmax_table(scale: float, row: int) -> Array:
+    """``table[d] = round(2**k * exp(-scale * d))``; int32 [256]."""
+    distance = np.arange(256, dtype=np.float64)
+    entries: Array = round_half_up(2.0 ** softmax_bits(row) * exp(-scale * distance))
+    return entries.astype(np.int32)

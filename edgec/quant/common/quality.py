@@ -1,4 +1,4 @@
-"""How much of the signal survived quantization, operator by operator."""
+"""Signal to noise ratio of every operator of a quantized network."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.floatrun.activations import activations
-from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.report import LayerQuality
-from edgec.quant.common.sample_codes import sample_codes
+from edgec.quant.common.sample_codes import runs
 
 
 def sqnr_db(reference: Array, result: Array) -> float:
@@ -46,15 +45,18 @@ def quality_of(
     if not names:  # an ArgMax of the input: no codes to judge
         return ()
     tallies = {name: _Tally() for name in names}
-    done, total = 0, len(next(iter(data.values())))
-    for _, batch in activations(real, list(dict.fromkeys(names.values())), data):
-        for index in range(len(next(iter(batch.values())))):
-            codes = run_graph(graph, sample_codes(graph, data, done))
+    begun, total = 0, len(next(iter(data.values())))
+    ran = runs(graph, data)
+    for done, batch in activations(real, list(dict.fromkeys(names.values())), data):
+        count, begun = done - begun, done
+        for index in range(count):
+            codes = next(ran)
             for name, tally in tallies.items():
-                tally.add(batch[names[name]][index], codes[name], graph.quant(name))
-            done += 1
+                rows = batch[names[name]].reshape(count, -1)
+                turns = codes[name].ndim - len(graph.shape(name))
+                tally.add(rows[index], codes[name], graph.quant(name).after_axes(turns))
             if progress is not None:
-                progress(done, total)
+                progress(done - count + index + 1, total)
     return tuple(
         LayerQuality(
             node.name,

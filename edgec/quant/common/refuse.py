@@ -1,4 +1,4 @@
-"""What has a real form but no integer one: said at once, before anything is calibrated."""
+"""Refusal of operators without an integer form: at once, before anything is calibrated."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OF_INTEGERS = (
 )
 """Operators that take token ids, indices and masks."""
 Obstacle = tuple[str, str]
-"""Why a node cannot be compiled, and what the user can do."""
+"""Reason why a node cannot be compiled, and a remedy for the user."""
 
 
 def refuse_real_only(graph: Graph, supported: Collection[type]) -> None:
@@ -116,7 +116,7 @@ def _moves_integers(graph: Graph, node: Node) -> bool:
 
 
 def _obstacle(graph: Graph, node: Node) -> Obstacle | None:
-    """Why a node of an operator with an integer form has none, and what to do; else None."""
+    """Reason why a node of an operator with an integer form has none, and a remedy; else None."""
     if isinstance(node.attrs, ops.Attention):
         bias = ops.Attention.Inputs.of(node.inputs).bias
         if bias and not graph.is_constant(bias):
@@ -149,7 +149,7 @@ def _reads_integers(graph: Graph, node: Node) -> bool:
 
 
 def _missing(graph: Graph, node: Node) -> Obstacle:
-    """Why a node of an operator without an integer form has none, and what to do."""
+    """Reason why a node of an operator without an integer form has none, and a remedy."""
     if isinstance(node.attrs, _WITHOUT_CODES) and any(v.quant for v in graph.values.values()):
         return (
             "the model brings scales of its own, which this operator cannot keep",

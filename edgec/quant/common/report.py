@@ -1,4 +1,4 @@
-"""What quantization did: records."""
+"""Records of a quantization for reports, and notes on the choice of weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from edgec.base.options import Effort, Observer, Residual
 
 
 class CalibrationSource(enum.Enum):
-    """Where activation ranges come from."""
+    """Source of activation ranges."""
 
     USER = "user"
     """Calibration data given by the user."""
@@ -67,7 +67,7 @@ class InForce:
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """How often the largest element of the outputs is the one of the float network.
+    """Agreement of the largest output elements with those of the float network.
 
     Attributes:
         equal: samples with the same largest element in all outputs that may score classes.
@@ -88,7 +88,7 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionReport:
-    """Which tensors have int16 codes, and what they give.
+    """Tensors with int16 codes, and the accuracy that they give.
 
     All accuracies are measured on a fit to some of the calibration samples; what is compiled has
     the same tensors in int16, and is fitted to all.
@@ -129,7 +129,7 @@ class PrecisionReport:
 
 @dataclass(frozen=True, slots=True)
 class WeightsReport:
-    """What codes of weights that were chosen by the error of outputs gained.
+    """Gain by weights chosen by the error of outputs.
 
     The signal to noise ratios are those of the worst output on samples held back from the choice.
 
@@ -149,7 +149,7 @@ class WeightsReport:
 
 
 class Cause(enum.Enum):
-    """Why a layer adds noise to the outputs."""
+    """Cause of the noise that a layer adds at the outputs."""
 
     WEIGHTS = "weights"
     """Weights of the layer are rounded to int8, which matters more than the codes of its tensor."""
@@ -167,7 +167,7 @@ class Cause(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class LayerLoss:
-    """What a layer adds to the noise at the outputs, in a network that is exact otherwise.
+    """Noise that a layer adds at the outputs, in a network that is exact otherwise.
 
     Attributes:
         value: name of the tensor that it computes, or of an input.
@@ -188,7 +188,7 @@ class LayerLoss:
 
     @property
     def noise(self) -> float:
-        """What the layer adds, weights and codes together."""
+        """Noise of the layer, weights and codes together."""
         return self.weights + self.codes
 
 
@@ -224,3 +224,16 @@ class QuantReport:
         if self.decisions is None:
             return self
         return replace(self, decisions=replace(self.decisions, classes=True))
+
+
+def weights_notes(report: WeightsReport | None) -> tuple[str, ...]:
+    """A line on what codes chosen by the error of outputs gained; none where no layer has any."""
+    if report is None or not report.layers:
+        return ()
+    compared = (
+        f"{report.output_db:.1f} dB at the worst output on calibration samples held back, "
+        f"{report.nearest_db:.1f} dB with nearest codes"
+    )
+    if report.kept:
+        return (f"weights of {report.layers} layers chosen by the error of outputs: {compared}",)
+    return (f"weights keep their nearest codes; chosen by the error of outputs: {compared}",)

@@ -1,12 +1,14 @@
-"""The codes that an integer graph reads for a calibration sample."""
+"""The codes that an integer graph reads for calibration samples, and its runs on them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.streams import RESETS
+from edgec.interp.int_interp import Change, Stream
 from edgec.ir.graph import Graph
 
 
@@ -23,3 +25,20 @@ def sample_codes(graph: Graph, data: Mapping[str, Array], index: int) -> dict[st
         array, quant = data[name][index : index + 1], graph.values[name].quant
         codes[name] = array.astype(np.int32) if quant is None else quant.quantize(array)
     return codes
+
+
+def runs(
+    graph: Graph, data: Mapping[str, Array], change: Change | None = None
+) -> Iterator[dict[str, Array]]:
+    """Every tensor of an integer graph for each sample, in order; those of a stream have state.
+
+    Args:
+        graph: INTEGER stage.
+        data: as for `sample_codes`; all samples are run.
+        change: see `run_graph`.
+    """
+    stream, resets = Stream(graph), data.get(RESETS)
+    for index in range(len(next(iter(data.values())))):
+        if resets is not None and resets[index]:
+            stream.reset()
+        yield stream.run(sample_codes(graph, data, index), change)

@@ -1,4 +1,4 @@
-"""What the tensors of a float network hold on calibration data, channel by channel."""
+"""Statistics of a float network's tensors on calibration data, channel by channel."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class _Sums:
         self._count += len(rows)
 
     def result(self) -> ChannelStatistics:
-        """What was seen."""
+        """Statistics of all values so far."""
         count = max(self._count, 1)
         sums = (self._sum / count, self._squares / count)
         return ChannelStatistics(self._low, self._high, *sums, self._count)

@@ -12,30 +12,29 @@ from edgec.ir.graph import Graph
 
 _LOG = logging.getLogger(__name__)
 
-SAMPLES = 32
 _BLOCKS = (1, 2, 4, 8)
 _SEED = 20210722
 
 
-def describe(low: float, high: float) -> str:
-    """What `synthetic_inputs` makes, in a sentence."""
+def describe(low: float, high: float, samples: int) -> str:
+    """Description of `synthetic_inputs`, in a sentence."""
     return (
-        f"{SAMPLES} synthetic samples: uniform noise in [{low:g}, {high:g}], constant over blocks "
+        f"{samples} synthetic samples: uniform noise in [{low:g}, {high:g}], constant over blocks "
         f"of {', '.join(map(str, _BLOCKS))} elements along each axis but the last"
     )
 
 
-def warn_synthetic(low: float, high: float) -> None:
+def warn_synthetic(low: float, high: float, samples: int) -> None:
     """Log that there is no calibration data."""
     _LOG.warning(
         "no calibration data: activation ranges come from %s. Expect bad accuracy; give real "
         "inputs with --calibration",
-        describe(low, high),
+        describe(low, high, samples),
     )
 
 
-def synthetic_inputs(graph: Graph, low: float, high: float) -> dict[str, Array]:
-    """Noise for each graph input; float32 [SAMPLES, ...], the same on every call.
+def synthetic_inputs(graph: Graph, low: float, high: float, samples: int) -> dict[str, Array]:
+    """Noise for each graph input; float32 [samples, ...], the same on every call.
 
     Token ids and masks are int32, ones: the one number that is a word and keeps a key.
 
@@ -47,11 +46,11 @@ def synthetic_inputs(graph: Graph, low: float, high: float) -> dict[str, Array]:
     for name in graph.inputs:
         shape = graph.shape(name)[1:]
         if graph.values[name].dtype is DType.INT32:
-            found[name] = np.ones((SAMPLES, *shape), np.int32)
+            found[name] = np.ones((samples, *shape), np.int32)
             continue
         # Features with a scale each are in steps, whatever their range.
         ends = (-1.0, 1.0) if name in graph.input_features else (low, high)
-        blocks = (_BLOCKS[i % len(_BLOCKS)] for i in range(SAMPLES))
+        blocks = (_BLOCKS[i % len(_BLOCKS)] for i in range(samples))
         found[name] = np.stack([_noise(rng, shape, block, *ends) for block in blocks])
     return found
 

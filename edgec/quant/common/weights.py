@@ -17,14 +17,25 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
-from edgec.quant.common.params import activation_params, as_int8, range_of
+from edgec.quant.common.params import (
+    ANY_SCALE,
+    EMPTY_SCALE,
+    Scales,
+    activation_params,
+    as_int8,
+    range_of,
+)
 
 _LOG = logging.getLogger(__name__)
 
-_OPERANDS = (ops.Arithmetic, ops.MatMul, ops.Concat, ops.Where)
+_OPERANDS = (
+    *(ops.Arithmetic, ops.MatMul, ops.Concat, ops.Where),
+    *(ops.TurnSlice, ops.TurnStack, ops.TurnLast, ops.Carry, ops.Update),
+)
 _INPUT_SPAN = 256
 """Bound of |x - zero_point| for int8 x, and of |x| + |zero_point|."""
 _EMPTY_CHANNEL_BITS = 20
@@ -34,6 +45,8 @@ _LARGEST_BIAS_BITS = 29
 _SAME_SCALE = 1e-5
 """Relative difference below which a pinned bias scale counts as sx * sw: files hold float32."""
 _REPAIR_STEPS = 16
+_ZERO_FACTOR = 2.0**13
+"""Most steps of an output that a step of a constant of zeros is worth."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +96,16 @@ def quantize_constants(graph: Graph) -> tuple[Graph, tuple[str, ...]]:
     return builder.build(), tuple(notes)
 
 
-def accumulator_bound(weight: Array, bias: Array | None) -> Array:
-    """Bound of |accumulator| for each output channel; float64 [O] (see the module's text)."""
+def accumulator_bound(weight: Array, bias: Array | None, span: int = _INPUT_SPAN) -> Array:
+    """Bound of |accumulator| for each output channel; float64 [O] (see the module's text).
+
+    Args:
+        weight: codes [O, ...].
+        bias: whole numbers [O], or None.
+        span: bound of the magnitude of an input as the operator reads it.
+    """
     rows = np.abs(weight.reshape(weight.shape[0], -1).astype(np.int64)).sum(axis=1)
-    bound: Array = rows.astype(np.float64) * _INPUT_SPAN
+    bound: Array = rows.astype(np.float64) * span
     return bound if bias is None else bound + np.abs(np.asarray(bias, np.float64))
 
 
@@ -168,7 +187,7 @@ def layer_weights(
         scale = _symmetric_scale(real, bias_real, input_scale)
         if weight.quant is not None:
             notes = ("the model's weights are not symmetric int8 per channel; requantized",)
-        codes = _codes(real, scale)
+        codes = nearest_codes(real, scale)
     else:
         codes, scale = pinned
     if bias is not None and _keeps_codes(bias, input_scale * scale):
@@ -218,7 +237,8 @@ def _rounded_scale(scale: Array) -> Array:
     return np.clip(scale, float(info.tiny), float(info.max)).astype(np.float32).astype(np.float64)
 
 
-def _codes(real: Array, scale: Array) -> Array:
+def nearest_codes(real: Array, scale: Array) -> Array:
+    """Symmetric int8 codes of weights [O, ...] for the scale of each output [O]."""
     steps = real / scale.reshape(-1, *[1] * (real.ndim - 1))
     return np.clip(round_half_up(steps), -INT8_MAX, INT8_MAX).astype(np.int8)
 
@@ -232,10 +252,13 @@ def _keeps_codes(bias: Constant, scale: Array) -> bool:
 
 
 def _bias_codes(bias: Array | None, scale: Array) -> Array | None:
-    """Nearest codes as int64; absurd ones are kept for the repair to see."""
-    if bias is None:
-        return None
-    return round_half_up(np.clip(bias / scale, -(2.0**40), 2.0**40))
+    """Nearest codes as int64; None: there is no bias."""
+    return None if bias is None else whole_steps(bias / scale)
+
+
+def whole_steps(bias: Array) -> Array:
+    """Biases in steps of their scale as whole numbers; absurd ones stay so, for bounds to see."""
+    return round_half_up(np.clip(bias, -(2.0**40), 2.0**40))
 
 
 def _int32(codes: Array | None) -> Array | None:
@@ -248,7 +271,7 @@ def _repaired(
     """Raise the scales of channels whose accumulators could overflow, until none can."""
     scale = scale.copy()
     for _ in range(_REPAIR_STEPS):
-        codes = _codes(real, scale)
+        codes = nearest_codes(real, scale)
         integer_bias = _bias_codes(bias, input_scale * scale)
         excess = accumulator_bound(codes, integer_bias) / INT32_MAX
         if np.all(excess <= 1.0):
@@ -276,8 +299,9 @@ def _quantize_operands(graph: Graph, builder: GraphBuilder, node: Node) -> None:
         constant = graph.constants[name]
         if not np.isfinite(constant.real64()).all():
             raise QuantizationError("a constant holds NaN or infinite numbers", where=name)
-        fixed = graph.quant(node.output) if attrs.moves_codes else None
-        codes, quant = operand_codes(constant, fixed)
+        output = graph.values[node.output].quant
+        fixed = output if attrs.moves_codes else None
+        codes, quant = operand_codes(constant, fixed, beside_of(output))
         inputs[index] = _put(graph, builder, name, codes, quant)
     builder.put(replace(builder.nodes[node.name], inputs=tuple(inputs)))
 
@@ -292,12 +316,21 @@ def _beside_integers(graph: Graph, node: Node) -> tuple[str, ...]:
     return node.inputs if any(value.dtype is DType.INT32 for value in values) else ()
 
 
-def operand_codes(constant: Constant, fixed: QuantParams | None) -> tuple[Array, QuantParams]:
+def beside_of(output: QuantParams | None) -> Scales:
+    """The scales of a constant from which an operator computes an output: zeros stay near it."""
+    zero = EMPTY_SCALE if output is None else min(EMPTY_SCALE, max(output.scale) * _ZERO_FACTOR)
+    return Scales(empty=zero)
+
+
+def operand_codes(
+    constant: Constant, fixed: QuantParams | None, scales: Scales = ANY_SCALE
+) -> tuple[Array, QuantParams]:
     """int8 codes and parameters of a constant operand.
 
     Args:
         constant: float32, or pinned int8 or uint8 per tensor.
         fixed: parameters it must have; None: its own.
+        scales: what its own scale may be.
     """
     own = constant.quant
     if own is not None and own.axis is None and own.dtype in (DType.INT8, DType.UINT8):
@@ -306,5 +339,5 @@ def operand_codes(constant: Constant, fixed: QuantParams | None) -> tuple[Array,
             offset = own.tensor_zero_point - quant.tensor_zero_point
             return (constant.array.astype(np.int64) - offset).astype(np.int8), quant
     real = constant.real64()
-    params = fixed or activation_params(range_of(real))
+    params = fixed or activation_params(range_of(real), scales=scales)
     return params.quantize(real), params

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from edgec.base.dtypes import DType
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, round_half_up
 from edgec.ir import ops, qops
-from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
-from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
+from edgec.ir.real import RealOperator
+from edgec.quant.convert.codes import Coded, Codes16, Output, exactly_int16, int16_of
+from edgec.quant.convert.context import Conversion, LayerParts, Wide
+from edgec.quant.convert.rules import Rules, once16x15
 
-_WIDE_BITS = 7
-"""A centred int8 code, at most 255, fits int16 when shifted left by this many bits."""
-
-
-def exactly_int16(quant: QuantParams) -> tuple[qops.QRescale, QuantParams]:
-    """What makes int16 codes of int8 ones without rounding, and the parameters of these."""
-    # A product is rounded by one bit at least, so the multiplier has one more.
-    form = qops.Rescale16x15(0, 1, INT16_MIN, INT16_MAX, DType.INT16)
-    attrs = qops.QRescale(form, 2 << _WIDE_BITS, -quant.tensor_zero_point)
-    unit = float(np.ldexp(quant.tensor_scale, -_WIDE_BITS))
-    return attrs, QuantParams.per_tensor(unit, 0, DType.INT16)
+INT8_LIMITS = INT8_MIN, INT8_MAX
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,90 +27,142 @@ class AnnotatedConversion(Conversion):
 
     Attributes:
         clip: the Clip it absorbs, or None.
+        rules: the forms in which operators end.
+        int16: the values with int16 codes by name, if the node reads or writes one; the others
+            have the parameters of the graph.
+        constants: real numbers of constant operands by name, which the graph has in int8 codes.
+        narrow: the node reads int8 copies of int16 values, and writes one: its operator has no form
+            for int16.
     """
 
-    FORM = qops.Requant31
-
     clip: Node | None
+    rules: Rules
+    int16: Mapping[str, Codes16] = field(default_factory=dict)
+    constants: Mapping[str, Array] = field(default_factory=dict)
+    narrow: bool = False
 
     def operand(self, name: str) -> Coded:
-        """The tensor itself."""
-        return Coded(name, self.graph.tensor(name).quant)
+        """The tensor itself; a constant beside int16 values in int16 codes of its own, or of the
+        output where codes are moved.
+        """
+        if self.narrow and name in self.int16:
+            quant = self.graph.quant(name)
+            return Coded(self._int8(name, self.int16[name].quant, quant), quant)
+        moves = self.node.attrs_as(RealOperator).moves_codes
+        constant = name in self.constants or (moves and name in self.graph.constants)
+        if constant and self.int16 and not self.narrow:
+            real = self.constants.get(name)
+            real = self.graph.constants[name].real64() if real is None else real
+            quant = self.y if moves else int16_of(real)
+            return Coded(self.builder.constant(f"{name}/int16", quant.quantize(real), quant), quant)
+        found = self.codes16(name)
+        return Coded(name, self.graph.tensor(name).quant if found is None else found.quant)
+
+    def codes16(self, name: str) -> Codes16 | None:
+        """The int16 codes that were chosen for it; none where there are int8 copies."""
+        return None if self.narrow else self.int16.get(name)
+
+    def widened(self, name: str) -> Coded:
+        """The int16 tensor; of an int8 value, exactly ``(q - zero_point) * 2**7``."""
+        if name in self.int16:
+            return Coded(name, self.int16[name].quant)
+        value = self.graph.values[name]
+        attrs, quant = exactly_int16(self.graph.quant(name))
+        for made in self.builder.nodes.values():
+            # An int8 tensor has one form of 16 bits.
+            widens = isinstance(made.attrs, qops.QRescale) and made.first == name
+            if widens and self.builder.values[made.output].quant == quant:
+                return Coded(made.output, quant)
+        stem = f"{name}/int16"
+        made_value = replace(value, name=self.builder.fresh(stem), dtype=DType.INT16, quant=quant)
+        self.builder.value(replace(made_value, form_of=name))
+        inputs = qops.QRescale.Inputs(name)
+        self.builder.node(stem, attrs, inputs, (made_value.name,), self.node.sources)
+        return Coded(made_value.name, quant)
 
     def wide(self, name: str) -> Wide:
-        """The int16 tensor of an int8 value, exactly: ``(q - zero_point) * 2**7``."""
-        value = self.graph.values[name]
-        attrs, wide = exactly_int16(self.graph.quant(name))
-        unit = wide.tensor_scale
-        for made in self.builder.nodes.values():
-            if isinstance(made.attrs, qops.QRescale) and made.first == name:
-                return Wide(made.output, unit)
-        stem = f"{name}/int16"
-        widened = replace(value, name=self.builder.fresh(stem), dtype=DType.INT16, quant=wide)
-        self.builder.value(replace(widened, form_of=name))
-        inputs = qops.QRescale.Inputs(name)
-        self.builder.node(stem, attrs, inputs, (widened.name,), self.node.sources)
-        return Wide(widened.name, unit)
+        """As `widened`."""
+        found = self.widened(name)
+        return Wide(found.name, found.scale)
 
     def layer(self) -> LayerParts:
-        """The annotated weights as they are, requantized by 31 bits.
+        """The annotated weights as they are; biases become finer where the input does.
 
         Raises:
             QuantizationError: the accumulators are not bounded by int32.
         """
-        inputs = ops.layer_inputs(self.node)
-        outputs = self.graph.shape(inputs.w)[0]
-        names = inputs.w, inputs.b or self.int32("bias", np.zeros(outputs))
-        scale = np.asarray(self.graph.quant(inputs.w).scale)
-        return self.layer31(self.operand(inputs.x), names, scale)
-
-    def single(self, factor: float, bound: float) -> Single:
-        """By 31 bits."""
-        return self.single31(factor, bound)
+        real = ops.layer_inputs(self.node)
+        scale, x = np.asarray(self.graph.quant(real.w).scale), self.operand(real.x)
+        if real.b is None:
+            bias = self.int32("bias", np.zeros(self.graph.shape(real.w)[0]))
+        elif self.codes16(real.x) is None:
+            bias = real.b
+        else:
+            # The codes of a bias are steps of the product, which are finer where x is.
+            finer = self.graph.quant(real.x).tensor_scale / x.scale
+            codes = self.graph.constants[real.b].array.astype(np.float64) * finer
+            bias = self.int32("bias", round_half_up(codes))
+        return self.layer_of(x, (real.w, bias), scale)
 
     @property
     def y(self) -> QuantParams:
         """Parameters of the output, or of what the fused Clip makes of it."""
-        return self.graph.quant(self._output)
+        found = self.codes16(self._output)
+        return self.graph.quant(self._output) if found is None else found.quant
 
     @property
     def act_bounds(self) -> tuple[int, int]:
         """Least and largest code of the output: bounds of the fused Clip, if there is one."""
-        if self.clip is None:
-            return INT8_MIN, INT8_MAX
-        attrs, y = self.clip.attrs_as(ops.Clip), self.y
-        return act_bounds(attrs.low, attrs.high, y.tensor_scale, y.tensor_zero_point)
-
-    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
-        """Add the integer node for the operator and its Clip."""
-        value = self.graph.values[self._output]
-        dtype = value.quant.dtype if value.quant is not None else DType.INT32
-        self.builder.value(replace(value, dtype=dtype))
-        node = Node(self.node.name, attrs, inputs.names(), (self._output,), self._sources)
-        self.builder.put(node)
+        return self.limits if self.clip is None else self.bounds_of(self.clip.attrs_as(ops.Clip))
 
     @property
-    def output_shape(self) -> tuple[int, ...]:
-        """Shape of the output."""
-        return self.graph.shape(self._output)
+    def limits(self) -> tuple[int, int]:
+        """Least and largest code that the output may have."""
+        found = self.codes16(self._output)
+        return INT8_LIMITS if found is None else found.limits
 
-    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
-        """A tensor in another shape."""
-        value = self.builder.values[name]
-        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
-        self.builder.value(made)
-        inputs = qops.QReshape.Inputs(name).names()
-        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
-        return made.name
+    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+        """Add the integer node for the operator and its Clip; widen an int8 copy of its output."""
+        value, name = self.graph.values[self._output], self._output
+        if value.quant is None:
+            self.builder.value(replace(value, dtype=DType.INT32))
+        elif self.narrow and name in self.int16:
+            name = self.builder.fresh(f"{self._output}/int8")
+            self.builder.value(Value(name, value.shape, DType.INT8, self.y, self._output))
+        else:
+            self.builder.value(replace(value, dtype=self.y.dtype, quant=self.y))
+        self.builder.put(Node(self.node.name, attrs, inputs.names(), (name,), self._sources))
+        if name != self._output:
+            self._widen_output(name)
 
-    def intermediate(
-        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
-    ) -> str:
-        """The output of one more node: the codes of this node's output in another shape."""
-        name = self.builder.fresh(f"{self._output}/rows")
-        self.builder.value(Value(name, shape, self.y.dtype, self.y, self._output))
-        self.builder.node(name, attrs, inputs.names(), (name,), self._sources)
-        return name
+    def _widen_output(self, name: str) -> None:
+        """Make the int16 output of the int8 copy that the operator writes."""
+        value, x, y = self.graph.values[self._output], self.y, self.int16[self._output]
+        self.builder.value(replace(value, dtype=DType.INT16, quant=y.quant))
+        # Centred codes have 255 magnitudes, so a factor below 128 keeps them within int16.
+        factor = x.tensor_scale / y.quant.tensor_scale
+        end = Output(y.quant, *y.limits, self.where)
+        found = once16x15(factor, float(qops.INT8_SPAN), end)
+        assert isinstance(found.form, qops.Rescale16x15)
+        rescale = qops.QRescale(found.form, found.multiplier, -x.tensor_zero_point)
+        inputs = qops.QRescale.Inputs(name).names()
+        self.builder.node(f"{self._output}/int16", rescale, inputs, (self._output,), self._sources)
+
+    def _int8(self, name: str, x: QuantParams, y: QuantParams) -> str:
+        """The int8 copy of an int16 value, made once."""
+        for made in self.builder.nodes.values():
+            mine = isinstance(made.attrs, qops.QRescale) and made.first == name
+            if mine and self.builder.values[made.output].quant == y:
+                return made.output
+        end = Output(y, *INT8_LIMITS, self.where)
+        found = once16x15(x.tensor_scale / y.tensor_scale, float(INT16_MAX + 1), end)
+        assert isinstance(found.form, qops.Rescale16x15)
+        stem = self.builder.fresh(f"{name}/int8")
+        self.builder.value(Value(stem, self.graph.shape(name), y.dtype, y, name))
+        attrs = qops.QRescale(found.form, found.multiplier, found.bias)
+        inputs = qops.QRescale.Inputs(name).names()
+        self.builder.node(stem, attrs, inputs, (stem,), self.node.sources)
+        return stem
 
     @property
     def _sources(self) -> tuple[str, ...]:

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
+from edgec.base.portable_functions import LOG2_E
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.logit_bias import bias_steps
 from edgec.quant.common.numbers import attention_bits, head_numbers

@@ -6,8 +6,9 @@ import numpy as np
 
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
-from edgec.quant.convert.context import Coded, Conversion, Converter
+from edgec.ir.operator import OperatorTable
+from edgec.quant.convert.codes import Coded
+from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
 
@@ -45,8 +46,8 @@ def common_scale(a: Coded, b: Coded) -> tuple[int, int, int]:
     if a.scale == b.scale:
         multipliers = 1, 1
     else:
-        # The finer scale is a part of the coarser one; below 2^-21 of it, it is as good as that.
-        factor = 2.0**qops.COMPARE_BITS / max(a.scale, b.scale)
+        # The finer scale is a part of the coarser one; below a step of it, it is as good as that.
+        factor = 2.0 ** qops.QCompare.bits(a.dtype, b.dtype) / max(a.scale, b.scale)
         first, second = (max(int(round_half_up(x.scale * factor)), 1) for x in (a, b))
         multipliers = first, second
     return (*multipliers, a.zero_point * multipliers[0] - b.zero_point * multipliers[1])
@@ -66,10 +67,11 @@ def where(c: Conversion) -> None:
 
 @CONVERTERS.entry(ops.Cast)
 def cast(c: Conversion) -> None:
-    """Cast of int32 to QFromInteger."""
-    requant = c.requant31(1.0 / c.y.tensor_scale, float(INT32_MAX))
-    attrs = qops.QFromInteger(c.form31(requant.shift), int(requant.multiplier[0]))
-    c.emit(attrs, qops.QFromInteger.Inputs(c.operand(c.node.input).name))
+    """Cast of int32 to QRescale."""
+    end = c.single31(1.0 / c.y.tensor_scale, float(INT32_MAX))
+    c.emit(
+        qops.QRescale(end.form, end.multiplier), qops.QRescale.Inputs(c.operand(c.node.input).name)
+    )
 
 
 def equals_number(c: Conversion, x: Coded, number: float) -> None:

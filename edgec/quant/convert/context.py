@@ -2,7 +2,7 @@
 
 A converter says what an operator becomes, once for all networks.  What differs between a network
 whose values are annotated and one whose scales are searched is what `Conversion` leaves abstract:
-the tensors that hold the operands, the form of requantization, the integer weights of a layer.
+the tensors that hold the operands, the rules of its sums, the integer weights of a layer.
 """
 
 from __future__ import annotations
@@ -10,59 +10,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import InternalError, QuantizationError
-from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, Requant, Requant16x15, round_half_up
-from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT32_MAX
+from edgec.ir import ops, qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.weights import accumulator_bound
-
-SPAN = 255
-"""Bound of |q - zero_point| for int8 q."""
-INT8_REACH = 129.0
-"""Largest code magnitude, and one, that an int8 output needs through its 16 bits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Coded:
-    """A tensor of the integer graph that stands for an operand.
-
-    Attributes:
-        name: its name there.
-        quant: what its codes mean; None for int32 numbers, which mean themselves.
-    """
-
-    name: str
-    quant: QuantParams | None
-
-    @property
-    def params(self) -> QuantParams:
-        """`quant` of a tensor of codes; InternalError for int32 numbers."""
-        if self.quant is None:
-            raise InternalError("tensor has no quantization", where=self.name)
-        return self.quant
-
-    @property
-    def scale(self) -> float:
-        """The scale of a tensor quantized as a whole."""
-        return self.params.tensor_scale
-
-    @property
-    def zero_point(self) -> int:
-        """The zero point of a tensor quantized as a whole."""
-        return self.params.tensor_zero_point
-
-    @property
-    def span(self) -> int:
-        """Bound of |q - zero_point| of its codes."""
-        return INT16_MAX + 1 if self.params.dtype is DType.INT16 else SPAN
+from edgec.quant.convert.codes import SPAN, Coded, Codes16, Output
+from edgec.quant.convert.rules import Rules, Single, check_bound, once31
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +44,6 @@ class Wide:
 
 
 @dataclass(frozen=True, slots=True)
-class Single:
-    """The end of an operator with one factor.
-
-    Attributes:
-        form: the requantization.
-        multiplier: for all elements.
-        bias: added to the accumulator; 0 where the form has the zero point.
-    """
-
-    form: qops.Requantization
-    multiplier: int
-    bias: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class LayerParts:
     """A layer with weights, in integers.
 
@@ -104,12 +52,14 @@ class LayerParts:
         form: the requantization.
         residual: how the residual among the operands is added; None: there is none.
         raw: the sums take codes as they are, the zero points of x are in the bias (Gemm only).
+        reach: bound of |q - zero point| of x that the sums count with.
     """
 
     inputs: qops.PlainLayer.Inputs[str]
     form: qops.Requantization
     residual: qops.Residual | None = None
     raw: bool = False
+    reach: int = qops.INT8_SPAN
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,12 +72,14 @@ class Conversion(ABC):
         node: what is converted.
     """
 
-    FORM: ClassVar[type[qops.Requant31] | type[qops.Rescale16x15]]
-    """The form in which operators end that have both."""
-
     graph: Graph
     builder: GraphBuilder
     node: Node
+
+    @property
+    @abstractmethod
+    def rules(self) -> Rules:
+        """The forms in which operators end."""
 
     @abstractmethod
     def operand(self, name: str) -> Coded:
@@ -141,27 +93,38 @@ class Conversion(ABC):
     def layer(self) -> LayerParts:
         """The layer with weights that the node is."""
 
-    @abstractmethod
-    def single(self, factor: float, bound: float) -> Single:
-        """The end of an operator with one factor, in `FORM`.
-
-        Args:
-            factor: what a unit of an accumulator is in output steps.
-            bound: largest magnitude of an accumulator.
-
-        Raises:
-            QuantizationError: the factor does not fit.
-        """
-
     @property
     @abstractmethod
     def y(self) -> QuantParams:
         """Parameters of the output."""
 
     @property
+    def where(self) -> str:
+        """The name of the node, for messages."""
+        return self.node.name
+
+    @property
+    def end(self) -> Output:
+        """What the output's codes are, as `rules` ask it."""
+        return Output(self.y, *self.act_bounds, self.where, self.in_stream)
+
+    @property
     @abstractmethod
     def act_bounds(self) -> tuple[int, int]:
-        """Least and greatest code of an int8 output."""
+        """Least and greatest code of the output."""
+
+    @property
+    @abstractmethod
+    def limits(self) -> tuple[int, int]:
+        """Least and greatest code that the output may have."""
+
+    def bounds_of(self, clip: ops.Clip) -> tuple[int, int]:
+        """The codes of the output that are the bounds of a Clip."""
+        return self.rules.bounds(clip, self.y, self.limits)
+
+    @abstractmethod
+    def widened(self, name: str) -> Coded:
+        """The int16 tensor of an operand, made from the int8 one where there is only that."""
 
     @abstractmethod
     def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
@@ -200,37 +163,16 @@ class Conversion(ABC):
         """Whether the operands and the output are of one stream, and so have one scale."""
         return False
 
-    def form31(self, shift: int) -> qops.Requant31:
-        """The requantization by 31 bits to the output."""
-        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
-
-    def requant31(self, factors: npt.ArrayLike, acc_bound: float) -> Requant:
-        """`Requant.from_real`, with the node's name in errors.
-
-        Raises:
-            QuantizationError: an accumulator could exceed int32, or a factor is out of range.
-        """
-        self.check_bound(acc_bound)
-        try:
-            return Requant.from_real(factors, int(acc_bound))
-        except QuantizationError as error:
-            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
-
     def check_bound(self, acc_bound: float) -> None:
         """Check that accumulators fit 32 bits.
 
         Raises:
             QuantizationError: they do not.
         """
-        if acc_bound > INT32_MAX:
-            raise QuantizationError(
-                f"its accumulators could reach {acc_bound:.3g}, beyond 32 bits",
-                where=self.node.name,
-                hint="split the operator; it sums too many elements",
-            )
+        check_bound(acc_bound, self.where)
 
-    def layer31(self, x: Coded, names: tuple[str, str], scale: Array) -> LayerParts:
-        """A layer whose integer weights and biases are chosen, requantized by 31 bits.
+    def layer_of(self, x: Coded, names: tuple[str, str], scale: Array) -> LayerParts:
+        """A layer whose integer weights and biases are chosen.
 
         Args:
             x: its input.
@@ -241,26 +183,26 @@ class Conversion(ABC):
             QuantizationError: the accumulators are not bounded by int32.
         """
         weight, bias = (self.builder.constants[name].array for name in names)
-        bound = float(accumulator_bound(weight, bias).max())
-        found = self.requant31(scale * x.scale / self.y.tensor_scale, bound)
-        multiplier = self.constant("multiplier", found.multiplier)
-        inputs = qops.PlainLayer.Inputs(x.name, *names, multiplier)
-        return LayerParts(inputs, self.form31(found.shift))
+        factors = scale * x.scale / self.y.tensor_scale
+        reach = self.reach_of(ops.layer_inputs(self.node).x)
+        narrow = x.dtype is self.y.dtype is DType.INT8
+        bounds = accumulator_bound(weight, bias, SPAN if narrow else reach)
+        form, multipliers = self.rules.requantized(factors, bounds, self.end)
+        inputs = qops.PlainLayer.Inputs(x.name, *names, self.constant("multiplier", multipliers))
+        return LayerParts(inputs, form, reach=reach)
+
+    def codes16(self, _name: str) -> Codes16 | None:
+        """The int16 codes that were chosen for a value; None where it has others."""
+        return None
+
+    def reach_of(self, name: str) -> int:
+        """Bound of |q - zero point| of an operand's codes, which bounds of sums count with."""
+        found = self.codes16(name)
+        return qops.INT8_SPAN if found is None else found.reach
 
     def single31(self, factor: float, bound: float) -> Single:
-        """As `single`, by 31 bits."""
-        found = self.requant31(factor, bound)
-        return Single(self.form31(found.shift), int(found.multiplier[0]))
-
-    def single16x15(self, factor: float, bound: float) -> Single:
-        """As `single`, by 16 by 15 bits: the bias holds the zero point."""
-        zero = self.y.tensor_zero_point / factor if factor else 0.0
-        try:
-            found = Requant16x15.from_real(factor, bound + abs(zero), INT8_REACH)
-        except QuantizationError as error:
-            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
-        form = qops.Rescale16x15(found.pre_shift, found.shift, *self.act_bounds)
-        return Single(form, int(found.multiplier[0]), int(round_half_up(zero)))
+        """The end of an operator with one factor, by 31 bits; see `rules.once31`."""
+        return once31(factor, bound, self.end)
 
     def constant(self, suffix: str, array: Array) -> str:
         """Add a constant of the integer graph; its name."""

@@ -13,27 +13,27 @@ from edgec.base.errors import InternalError
 from edgec.base.rounding import Rounding
 from edgec.ir import qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
-from edgec.ir.graph import Graph, GraphBuilder, Value
-from edgec.ir.operator import Operator
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.graph import Graph, Value
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.operator import Operator, OperatorTable
 from edgec.quant.convert.annotated import AnnotatedConversion
+from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.context import Conversion, Converter
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.convert.mixed.context import Codes16
-from edgec.quant.convert.mixed.conversion import AnnotatedMixed, NarrowConversion
-from edgec.quant.convert.mixed.converters import MIXED_CONVERTERS
-from edgec.quant.convert.tflm.conversion import TflmConversion
+from edgec.quant.convert.rules import Rules
+from edgec.quant.convert.takes16 import takes16
 from edgec.quant.convert.tflm.converters import TFLM_CONVERTERS
+from edgec.quant.convert.tflm.rules import TflmRules
 
 Converters = Mapping[type[Operator], Converter]
 _NO_OWN = OperatorTable[Converter]()
-_ROUNDINGS: Mapping[Rounding, tuple[Converters, type[AnnotatedConversion]]] = MappingProxyType(
+_ROUNDINGS: Mapping[Rounding, tuple[Converters, Rules]] = MappingProxyType(
     {
-        Rounding.EDGEC: (_NO_OWN, AnnotatedConversion),
-        Rounding.TFLM: (TFLM_CONVERTERS, TflmConversion),
+        Rounding.EDGEC: (_NO_OWN, Rules()),
+        Rounding.TFLM: (TFLM_CONVERTERS, TflmRules(Rules())),
     }
 )
-"""Converters that go before those of all networks, and the form of requantization."""
+"""Converters that go before those of all networks, and the forms in which operators end."""
 
 
 def convert(c: Conversion, converters: Converters) -> None:
@@ -70,7 +70,7 @@ def to_integer(
     Raises:
         QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
     """
-    own, conversion = _ROUNDINGS[graph.rounding]
+    own, rules = _ROUNDINGS[graph.rounding]
     table = {**converters, **own}
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
@@ -82,10 +82,11 @@ def to_integer(
             clip = fused_clip(graph, node)
             last = node if clip is None else clip
             if int16.keys().isdisjoint((*node.inputs, last.output)):
-                convert(conversion(graph, builder, node, clip), table)
+                convert(AnnotatedConversion(graph, builder, node, clip, rules), table)
             else:
-                mixed = AnnotatedMixed(graph, builder, node, clip, int16, constants)
-                _convert_mixed(mixed, table)
+                more = graph, builder, node, clip, Rules(), int16, constants
+                made = AnnotatedConversion(*more)
+                convert(made if takes16(made) else AnnotatedConversion(*more, narrow=True), table)
     _drop_identities(builder)
     return builder.build()
 
@@ -95,14 +96,6 @@ def _input(value: Value, codes: Codes16 | None) -> Value:
     if codes is not None:
         return replace(value, dtype=DType.INT16, quant=codes.quant)
     return value if value.dtype is DType.INT32 else replace(value, dtype=DType.INT8)
-
-
-def _convert_mixed(c: AnnotatedMixed, converters: Converters) -> None:
-    """Add a node some of whose tensors are int16: as such, or between int8 copies of them."""
-    own = MIXED_CONVERTERS.get(type(c.node.attrs))
-    if own is None or not own(c):
-        narrow = NarrowConversion(c.graph, c.builder, c.node, c.clip, c.int16, c.constants)
-        convert(narrow, converters)
 
 
 def _drop_identities(builder: GraphBuilder) -> None:

@@ -3,34 +3,57 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
+from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
-from edgec.base.exact_functions import LOG2_E
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
+from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.base.portable_functions import LOG2_E
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
-from edgec.quant.common.numbers import distance_numbers, exponential_bits
-from edgec.quant.common.tables import lut, softmax_bits, softmax_table
+from edgec.ir.operator import OperatorTable
+from edgec.quant.common.params import softmax_bits, softmax_table
 from edgec.quant.convert.choice import equals_number
-from edgec.quant.convert.context import SPAN, Conversion, Converter
+from edgec.quant.convert.codes import SPAN
+from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
 
 
 @CONVERTERS.entry(ops.Unary, ops.Clip)
 def table(c: Conversion) -> None:
-    """Unary, and Clip where no operator absorbs it, to QLut; NOT to QIsEqual or QCompare."""
-    attrs, x = c.node.attrs_as(ops.Unary, ops.Clip), c.operand(c.node.input)
+    """Unary, and Clip where no operator absorbs it, to QLut; NOT to QIsEqual or QCompare.
+
+    Between tensors one of which is int16, Clip and the identity become QRescale.
+    """
+    attrs = c.node.attrs_as(ops.Unary, ops.Clip)
     if isinstance(attrs, ops.Unary) and attrs.kind is ops.UnaryKind.NOT:
+        x = c.operand(c.node.input)
         if x.quant is not None:
             equals_number(c, x, attrs.alpha)
         else:
             c.emit(qops.QIsEqual(int(attrs.alpha)), qops.QIsEqual.Inputs(x.name))
-        return
-    entries = c.constant("table", lut(attrs, x.params, c.y))
-    c.emit(qops.QLut(), qops.QLut.Inputs(x.name, entries))
+    elif DType.INT8 is c.y.dtype is c.operand(c.node.input).dtype:
+        x = c.operand(c.node.input)
+        entries = c.constant("table", c.rules.entries(attrs, x.params, c.y))
+        c.emit(qops.QLut(), qops.QLut.Inputs(x.name, entries))
+    elif isinstance(attrs, ops.Clip):
+        _rescaled(c, c.bounds_of(attrs))
+    elif attrs.kind is ops.UnaryKind.IDENTITY:
+        _rescaled(c, c.act_bounds)
+    else:
+        x = c.widened(c.node.input)
+        rule, line = c.rules.line(attrs, x, c.end)
+        c.emit(qops.QLut(rule), qops.QLut.Inputs(x.name, c.constant("table", line)))
+
+
+def _rescaled(c: Conversion, bounds: tuple[int, int]) -> None:
+    """A change of scale or type to QRescale, within bounds of the output."""
+    x = c.operand(c.node.input)
+    low, high = bounds
+    end = c.rules.rescaled(x, replace(c.end, low=low, high=high))
+    c.emit(qops.QRescale(end.form, end.multiplier, end.bias), qops.QRescale.Inputs(x.name))
 
 
 @CONVERTERS.entry(ops.PRelu)
@@ -38,31 +61,19 @@ def prelu(c: Conversion) -> None:
     """PRelu to QPRelu."""
     real = ops.PRelu.Inputs.of(c.node.inputs)
     x, channels = c.operand(real.x), c.graph.shape(real.x)[-1]
-    slope = np.asarray(c.graph.constants[real.slope].real(), np.float64).reshape(-1)
-    factor = x.scale / c.y.tensor_scale
-    factors = np.concatenate([[1.0], np.broadcast_to(slope, (channels,))]) * factor
-    requant = c.requant31(factors, SPAN)
-    slopes = c.constant("slope_multiplier", requant.multiplier[1:])
-    attrs = qops.QPRelu(c.form31(requant.shift), int(requant.multiplier[0]))
-    c.emit(attrs, qops.QPRelu.Inputs(x.name, slopes))
+    attrs, slopes = c.rules.rectifier(x, c.graph.constants[real.slope], c.end)
+    table = c.constant("slope", np.broadcast_to(slopes, (channels,)))
+    c.emit(attrs, qops.QPRelu.Inputs(x.name, table))
 
 
 @CONVERTERS.entry(ops.Softmax)
 def softmax(c: Conversion) -> None:
-    """Softmax over the last axis to QSoftmaxOctaves or, by 31 bits, QSoftmax."""
+    """Softmax over the last axis to QSoftmax."""
     x, row = c.operand(c.node.input), c.graph.shape(c.node.input)[-1]
-    scale = x.scale * c.node.attrs_as(ops.Softmax).beta
-    if c.FORM is qops.Rescale16x15:
-        bits = exponential_bits(row, c.node.name)
-        multiplier, limit = distance_numbers(scale * LOG2_E, bits, INT8_MAX - INT8_MIN)
-        octaves = qops.QSoftmaxOctaves(multiplier, limit, bits)
-        c.emit(octaves, qops.QSoftmaxOctaves.Inputs(x.name))
-        return
-    entries = c.int32("table", softmax_table(scale, row))
-    requant = c.requant31(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
-    multiplier = int(requant.multiplier[0])
-    attrs = qops.QSoftmax(multiplier, requant.shift, c.y.tensor_zero_point, *c.act_bounds)
-    c.emit(attrs, qops.QSoftmax.Inputs(x.name, entries))
+    found = c.rules.softmax(x.scale * c.node.attrs_as(ops.Softmax).beta, row, c.end)
+    names = ("exponentials", "reciprocals")[: len(found.tables)]
+    tables = [c.constant(name, table) for name, table in zip(names, found.tables, strict=True)]
+    c.emit(qops.QSoftmax(found.rule), qops.QSoftmax.Inputs(x.name, *tables))
 
 
 @CONVERTERS.entry(ops.LogSoftmax)
@@ -108,18 +119,16 @@ def max_pool(c: Conversion) -> None:
 def average_pool(c: Conversion) -> None:
     """AveragePool to QAveragePool."""
     attrs, x = c.node.attrs_as(ops.AveragePool), c.operand(c.node.input)
-    taps = math.prod(attrs.kernel)
-    counts = np.arange(1, taps + 1)
-    factor = x.scale / c.y.tensor_scale
-    requant = c.requant31(np.concatenate([[0.0], factor / counts]), SPAN * taps)
-    multiplier = c.constant("multiplier", requant.multiplier)
+    end = c.rules.mean(x, attrs, c.end)
+    factors = end.multipliers
+    multiplier = None if factors is None else c.constant("multiplier", factors)
     integer = qops.QAveragePool(
         kernel=attrs.kernel,
         strides=attrs.strides,
         pads=attrs.pads,
         dilations=attrs.dilations,
         count_include_pad=attrs.count_include_pad,
-        output=c.form31(requant.shift),
+        output=end.form,
     )
     c.emit(integer, qops.QAveragePool.Inputs(x.name, multiplier))
 
@@ -137,10 +146,7 @@ def reduce(c: Conversion) -> None:
         return
     x, shape = c.summed(c.node.input), c.graph.shape(c.node.input)
     count = math.prod(shape[axis] for axis in attrs.axes)
-    factor = x.scale / c.y.tensor_scale
-    if attrs.kind is ops.ReduceKind.MEAN:
-        factor /= count
-    end = c.single(factor, float(x.span * count))
+    end = c.rules.sum_end(x, count, c.end, mean=attrs.kind is ops.ReduceKind.MEAN)
     integer = qops.QReduce(
         kind=attrs.kind,
         axes=attrs.axes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
@@ -20,6 +20,7 @@ def conv(c: Conversion) -> None:
         group=attrs.group,
         output=layer.form,
         residual=layer.residual,
+        reach=layer.reach,
     )
     c.emit(integer, layer.inputs)
 
@@ -43,4 +44,4 @@ def conv_transpose(c: Conversion) -> None:
 def gemm(c: Conversion) -> None:
     """Gemm to QGemm."""
     layer = c.layer()
-    c.emit(qops.QGemm(layer.form, layer.residual, layer.raw), layer.inputs)
+    c.emit(qops.QGemm(layer.form, layer.residual, layer.raw, layer.reach), layer.inputs)

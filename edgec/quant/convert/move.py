@@ -7,7 +7,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
@@ -71,3 +71,41 @@ def _positions(low: tuple[int, ...], high: tuple[int, ...], weights: tuple[float
     """(low, high, weight) a line; int32 [O, 3]."""
     fractions = round_half_up(np.asarray(weights) * 2.0**qops.RESIZE_FRACTION_BITS)
     return np.stack([np.asarray(low), np.asarray(high), fractions], axis=1).astype(np.int32)
+
+
+@CONVERTERS.entry(ops.TurnSlice)
+def turn_slice(c: Conversion) -> None:
+    """TurnSlice to QTurnSlice."""
+    attrs = c.node.attrs_as(ops.TurnSlice)
+    integer = qops.QTurnSlice(attrs.loop, attrs.part)
+    c.emit(integer, qops.QTurnSlice.Inputs(c.operand(c.node.first).name))
+
+
+@CONVERTERS.entry(ops.TurnStack)
+def turn_stack(c: Conversion) -> None:
+    """TurnStack to QTurnStack."""
+    attrs = c.node.attrs_as(ops.TurnStack)
+    integer = qops.QTurnStack(attrs.loop, attrs.part)
+    c.emit(integer, qops.QTurnStack.Inputs(c.operand(c.node.first).name))
+
+
+@CONVERTERS.entry(ops.TurnLast)
+def turn_last(c: Conversion) -> None:
+    """TurnLast to QTurnLast."""
+    integer = qops.QTurnLast(c.node.attrs_as(ops.TurnLast).loop)
+    c.emit(integer, qops.QTurnLast.Inputs(c.operand(c.node.first).name))
+
+
+@CONVERTERS.entry(ops.Carry)
+def carry(c: Conversion) -> None:
+    """Carry to QCarry."""
+    integer = qops.QCarry(c.node.attrs_as(ops.Carry).loop)
+    c.emit(integer, qops.QCarry.Inputs(c.operand(c.node.first).name))
+
+
+@CONVERTERS.entry(ops.Update)
+def update(c: Conversion) -> None:
+    """Update to QUpdate."""
+    real = ops.Update.Inputs.of(c.node.inputs)
+    inputs = qops.QUpdate.Inputs(c.operand(real.x).name, c.operand(real.carry).name)
+    c.emit(qops.QUpdate(), inputs)

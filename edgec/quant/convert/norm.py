@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
-from edgec.quant.common.channels import per_channel
+from edgec.ir.operator import OperatorTable
 from edgec.quant.common.numbers import RealNorm, norm_numbers
+from edgec.quant.common.params import per_channel
 from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()

@@ -8,7 +8,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, round_half_up
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.ir.qops.tree_ensemble import LEAF_BITS
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.context import Conversion, Converter

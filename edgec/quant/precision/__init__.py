@@ -1,4 +1,4 @@
-"""Which tensors of a network have int16 codes, and what they mean.
+"""Choice of the tensors of a network that have int16 codes, and the scales of these codes.
 
 `candidates` says what there is to choose from in a network whose ranges are observed
 (`transformer.int16_codes`: in one whose scales are searched); `codes` gives the numbers of int16

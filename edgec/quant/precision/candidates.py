@@ -1,4 +1,4 @@
-"""Which tensors of a network could have int16 codes, and which codes they would have."""
+"""Tensors of a network that could have int16 codes, and these codes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,15 @@ from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.cnn.ties import TieGroup, tie_groups
-from edgec.quant.common.calibrate import calibrate
-from edgec.quant.convert.mixed.context import Codes16
+from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import int16_codes
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """Values that share their codes.
-
-    Attributes:
-        members: all of them, in graph order.
-        sources: those that an operator computes or the user gives; the others only move them.
-    """
-
-    members: tuple[str, ...]
-    sources: tuple[str, ...]
+from edgec.quant.scales.groups import Group, code_groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """What there is to choose from.
+    """Groups of tensors to choose from, with their codes.
 
     Attributes:
         groups: in graph order.
@@ -38,7 +25,7 @@ class Candidates:
         narrow: the int8 parameters of every source.
     """
 
-    groups: tuple[Candidate, ...]
+    groups: tuple[Group, ...]
     codes: Mapping[str, Codes16]
     narrow: Mapping[str, QuantParams]
 
@@ -50,15 +37,15 @@ def observed_candidates(annotated: Graph, data: Mapping[str, Array]) -> Candidat
         annotated: ANNOTATED stage.
         data: from `checked_calibration`.
     """
-    groups = [group for group in tie_groups(annotated) if _can_widen(annotated, group)]
+    groups = [group for group in code_groups(annotated) if _can_widen(annotated, group)]
     names = [name for group in groups for name in group.members]
     ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
     codes = int16_codes(annotated, groups, ranges)
-    found = [Candidate(g.members, g.sources) for g in groups if g.members[0] in codes]
+    found = [group for group in groups if group.members[0] in codes]
     narrow = {name: annotated.quant(name) for group in found for name in group.sources}
     return Candidates(tuple(found), codes, narrow)
 
 
-def _can_widen(graph: Graph, group: TieGroup) -> bool:
+def _can_widen(graph: Graph, group: Group) -> bool:
     """Whether the values of a group can have int16 codes."""
     return group.members[0] not in graph.input_features

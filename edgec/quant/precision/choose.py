@@ -1,4 +1,4 @@
-"""Which tensors get int16 codes: all, or the fewest that a goal asks for.
+"""Choice of the tensors with int16 codes: all, or the fewest that a goal asks for.
 
 They are chosen (`order`) on fits of the network to parts of the calibration samples, and everything
 is measured on those that a fit has not seen (`held`, `judge`).  What is compiled has the same
@@ -15,12 +15,12 @@ from typing import Generic, TypeVar
 from edgec.base.dtypes import Array
 from edgec.base.options import Precision
 from edgec.ir.graph import Graph
-from edgec.quant.common.calibrate import Progress
+from edgec.passes.base import Pass, run_passes
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import PrecisionReport
-from edgec.quant.precision.fits import Fit, Fits
-from edgec.quant.precision.goal import Goal, Room
-from edgec.quant.precision.held import folds
+from edgec.quant.precision.goal import Goal, NetworkPrice, Prices
+from edgec.quant.precision.held import Fit, Fits, folds
 from edgec.quant.precision.judge import Judge, budget
 from edgec.quant.precision.order import Order
 from edgec.quant.precision.panel import Groups, Panel
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice(Generic[T]):
-    """What was chosen.
+    """Result of the choice.
 
     Attributes:
         made: what the integer graph was made of, fitted to all samples.
@@ -48,7 +48,8 @@ def choose(
     data: Mapping[str, Array],
     precision: Precision,
     goal: Goal,
-    room: Room | None = None,
+    prices: Prices | None = None,
+    passes: tuple[Pass, ...] = (),
     progress: Progress | None = None,
 ) -> Choice[T]:
     """The tensors that have int16 codes: all, or as few as reach the goal.
@@ -58,7 +59,8 @@ def choose(
         data: from `checked_calibration`.
         precision: INT16 or AUTO.
         goal: what the fewest tensors are to give.
-        room: the memory of the board; None: it is not known.
+        prices: the board; None: it is not known.
+        passes: those that follow on the integer graph before it is lowered.
         progress: told after each tensor.
 
     Raises:
@@ -68,7 +70,7 @@ def choose(
     parts = folds(data)
     trials = [fits(part.fitted) for part in parts] or [final]
     judged = [part.judged for part in parts] or [data]
-    choosing = _Choosing(trials, final, judged, goal, room, held_back=bool(parts))
+    choosing = _Choosing(trials, final, judged, goal, prices, passes, held_back=bool(parts))
     return choosing.chosen(precision, progress)
 
 
@@ -81,12 +83,13 @@ class _Choosing(Generic[T]):
         final: Fits[T],
         judged: Sequence[Mapping[str, Array]],
         goal: Goal,
-        room: Room | None,
+        prices: Prices | None,
+        passes: tuple[Pass, ...],
         *,
         held_back: bool,
     ) -> None:
         self._trials, self._final, self._held_back = trials, final, held_back
-        self._goal, self._room = goal, room
+        self._goal, self._prices, self._passes = goal, prices, passes
         narrow = [each.narrow for each in trials]
         samples = budget(narrow[0].real, len(narrow[0].candidates.groups), len(trials))
         decides = goal.max_drop is not None
@@ -114,23 +117,32 @@ class _Choosing(Generic[T]):
         return narrow.noise(()) <= goal.noise and narrow.drop(()) <= goal.drop
 
     def _fitting(self, final: Fit[T], order: Order[T], count: int) -> int:
-        """How many of the first `count` candidates fit the board: as many as they can be."""
-        room = self._room
-        if room is None or room.fits(final.integer(order.first(count))):
+        """Largest number of the first `count` candidates that fits the board."""
+        if self._fits(final.integer(order.first(count))):
             return count
         low, high = 0, count
         while high - low > 1:
             middle = (low + high) // 2
-            fits = room.fits(final.integer(order.first(middle)))
+            fits = self._fits(final.integer(order.first(middle)))
             low, high = (middle, high) if fits else (low, middle)
         return low
 
+    def _fits(self, integer: Graph) -> bool:
+        return self._prices is None or self._prices.fits(self._ready(integer))
+
+    def _price(self, integer: Graph) -> NetworkPrice | None:
+        return None if self._prices is None else self._prices.price(self._ready(integer))
+
+    def _ready(self, integer: Graph) -> Graph:
+        """The graph as it is lowered."""
+        return run_passes(integer, self._passes).graph
+
     def _made(self, final: Fit[T], panel: Panel[T], groups: Groups, left_out: int = 0) -> Choice[T]:
-        """What is compiled, and what was measured of the trials."""
-        narrow, room = self._narrow, self._room
+        """Choice to compile, with the measurements of the trials."""
+        narrow = self._narrow
         integer = final.integer(groups)
         wide = [group for group in groups if group.members[0] in final.candidates.codes]
-        plain = self._final.narrow.integer(()) if room is not None else integer
+        own, plain = self._price(integer), self._price(self._final.narrow.integer(()))
         report = PrecisionReport(
             tensors=tuple(group.sources[0] for group in wide),
             candidates=len(final.candidates.groups),
@@ -139,12 +151,19 @@ class _Choosing(Generic[T]):
             int16_db=share_db(panel.noise(panel.groups)),
             samples=sum(judge.samples for judge in self._judges),
             held_back=self._held_back,
-            arena_bytes=None if room is None else room.arena_bytes(integer),
-            int8_arena_bytes=None if room is None else room.arena_bytes(plain),
+            arena_bytes=None if own is None else own.arena_bytes,
+            int8_arena_bytes=None if plain is None else plain.arena_bytes,
             left_out=left_out,
-            slowdown=None if room is None else room.slowdown(integer),
+            slowdown=_slowdown(own, plain),
             decisions=panel.decided(groups),
             int8_decisions=narrow.decided(()),
             int16_decisions=panel.decided(panel.groups),
         )
         return Choice(final.made, integer, report)
+
+
+def _slowdown(own: NetworkPrice | None, plain: NetworkPrice | None) -> float | None:
+    """Time of the layers as a multiple of that with int8 codes alone."""
+    if own is None or plain is None or not own.layer_cycles or not plain.layer_cycles:
+        return None
+    return own.layer_cycles / plain.layer_cycles

@@ -19,20 +19,21 @@ from edgec.base.fixedpoint import INT16_MAX, INT32_MAX
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.cnn.ties import TieGroup
-from edgec.quant.common.params import SCALE_FLOOR, Range
-from edgec.quant.convert.mixed.context import Codes16
+from edgec.ir.weighted import plain_inputs
+from edgec.quant.common.params import LEAST_SCALE, Range
+from edgec.quant.convert.codes import Codes16
+from edgec.quant.scales.groups import Group
 
 MARGIN = 1.25
 """Room of int16 codes beyond the calibration data: a third of one of 16 bits."""
-_WITH_OPERANDS = (ops.Arithmetic, ops.Concat)
+_WITH_OPERANDS = (ops.Arithmetic, ops.Concat, ops.TurnSlice, ops.TurnStack, ops.Carry, ops.Update)
 """Operators whose constant operands may have int16 codes."""
 _SUM_LIMIT = float(INT32_MAX) * (1.0 - 2.0**-20)
 """Below 2^31 by more than a rounded bias can add."""
 
 
 def int16_codes(
-    graph: Graph, groups: Sequence[TieGroup], ranges: Mapping[str, Range]
+    graph: Graph, groups: Sequence[Group], ranges: Mapping[str, Range]
 ) -> dict[str, Codes16]:
     """The int16 codes of values that share them.
 
@@ -41,7 +42,7 @@ def int16_codes(
 
     Args:
         graph: ANNOTATED stage.
-        groups: what is to have int16 codes, from `tie_groups`.
+        groups: what is to have int16 codes, from `code_groups`.
         ranges: extremes of every value over the calibration data.
     """
     found = {}
@@ -52,7 +53,7 @@ def int16_codes(
             if reach < INT16_MAX:
                 continue
             reach += 1
-        scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), SCALE_FLOOR)))
+        scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), LEAST_SCALE)))
         codes = Codes16(QuantParams.per_tensor(scale, 0, DType.INT16), reach)
         found.update(dict.fromkeys(group.members, codes))
     return found
@@ -133,6 +134,11 @@ _MOVES = (
     qops.QMaxPool,
     qops.QPad,
     qops.QResizeNearest,
+    qops.QTurnSlice,
+    qops.QTurnStack,
+    qops.QTurnLast,
+    qops.QCarry,
+    qops.QUpdate,
 )
 
 
@@ -145,21 +151,37 @@ def check_reach(graph: Graph) -> None:
     Raises:
         InternalError: a layer could meet a larger code.
     """
-    largest = dict.fromkeys(graph.inputs, INT16_MAX + 1)
+    largest = _largest_codes(graph)
     for node in graph.nodes:
         for name, reach in _reaches(node):
-            if graph.values[name].dtype is DType.INT16 and _largest(largest, name) > reach:
+            if graph.tensor(name).dtype is DType.INT16 and _largest(graph, largest, name) > reach:
                 raise InternalError("it could read larger codes than it sums up", where=node.name)
-        largest[node.output] = _of_node(graph, node, largest)
+
+
+def _largest_codes(graph: Graph) -> dict[str, int]:
+    """The largest magnitude of the codes of values, by name.
+
+    What updates hand on grows from turn to turn until it has all that operators in the turn give.
+    """
+    carried = dict.fromkeys(graph.updates, 0)
+    while True:
+        largest = dict.fromkeys(graph.inputs, INT16_MAX + 1)
+        for node in graph.nodes:
+            found = _of_node(graph, node, largest)
+            largest[node.output] = max(found, carried.get(node.output, 0))
+        more = {name: largest[update.output] for name, update in graph.updates.items()}
+        if all(more[name] <= carried[name] for name in carried):
+            return largest
+        carried = {name: max(carried[name], size) for name, size in more.items()}
 
 
 def _reaches(node: Node) -> Iterator[tuple[str, int]]:
     """The tensors that a node sums products of, with the bounds of their codes."""
     match node.attrs:
-        case qops.QMixedConv(reach=reach):
-            yield qops.QMixedConv.Inputs.of(node.inputs).x, reach
-        case qops.QMixedMatMul(a_reach=a_reach, b_reach=b_reach):
-            inputs = qops.QMixedMatMul.Inputs.of(node.inputs)
+        case qops.QConv(reach=reach) | qops.QGemm(reach=reach):
+            yield plain_inputs(node).x, reach
+        case qops.QMatMul(a_reach=a_reach, b_reach=b_reach):
+            inputs = qops.QMatMul.Inputs.of(node.inputs)
             yield from ((inputs.a, a_reach), (inputs.b, b_reach))
 
 
@@ -167,21 +189,16 @@ def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:
     attrs = node.attrs
     if isinstance(attrs, _MOVES):
         return max(
-            _of_array(graph.constants[name].array)
-            if name in graph.constants
-            else _largest(largest, name)
-            for name in qops.tensors_of(attrs.Inputs.of(node.inputs))
+            _largest(graph, largest, name) for name in qops.tensors_of(attrs.Inputs.of(node.inputs))
         )
-    end = getattr(attrs, "output", attrs)
+    end = next((getattr(attrs, n) for n in ("output", "form", "rule") if hasattr(attrs, n)), attrs)
     low, high = getattr(end, "low", None), getattr(end, "high", None)
     if low is None or high is None:
         return INT16_MAX + 1
     return max(abs(int(low)), abs(int(high)))
 
 
-def _of_array(array: Array) -> int:
-    return int(np.abs(array.astype(np.int64)).max(initial=0))
-
-
-def _largest(largest: Mapping[str, int], name: str) -> int:
+def _largest(graph: Graph, largest: Mapping[str, int], name: str) -> int:
+    if name in graph.constants:
+        return int(np.abs(graph.constants[name].array.astype(np.int64)).max(initial=0))
     return largest.get(name, INT16_MAX + 1)

@@ -1,17 +1,17 @@
-"""What a choice of precision is to reach, and the memory that it may take."""
+"""Goal of a choice of precision, and what the choice is told of the board."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from edgec.ir.graph import Graph
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What the fewest tensors are to give.
+    """Accuracy that the fewest tensors are to give.
 
     Attributes:
         target_db: signal to noise of every output; None: any.
@@ -33,21 +33,28 @@ class Goal:
         return math.inf if self.max_drop is None else self.max_drop
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Room:
-    """The memory that activations may take, and what int16 ones cost on the board.
+@dataclass(frozen=True, slots=True)
+class NetworkPrice:
+    """A network on a board.
 
     Attributes:
-        arena_bytes: what an integer graph, as it is lowered, needs on the board.
-        limit_bytes: what the board has; None: no limit.
-        slowdown: estimates how many times as long the layers of an integer graph take as with int8
-            activations; None where nothing is known of the core.
+        arena_bytes: SRAM of activations and scratch memory.
+        layer_cycles: estimated cycles of the layers with weights; None: nothing is known of them.
     """
 
-    arena_bytes: Callable[[Graph], int]
-    limit_bytes: int | None
-    slowdown: Callable[[Graph], float | None] = lambda _: None
+    arena_bytes: int
+    layer_cycles: float | None = None
+
+
+class Prices(Protocol):
+    """A board as the choice of precision sees it; who knows kernels and memory implements it."""
+
+    def price(self, graph: Graph) -> NetworkPrice:
+        """The price of a graph.
+
+        Args:
+            graph: INTEGER stage, as it is lowered.
+        """
 
     def fits(self, graph: Graph) -> bool:
-        """Whether a graph fits."""
-        return self.limit_bytes is None or self.arena_bytes(graph) <= self.limit_bytes
+        """Whether the board has the memory for a graph, as it is lowered."""

@@ -1,4 +1,4 @@
-"""What the user reads of a choice of precision."""
+"""Notes for the user on a choice of precision."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def precision_warnings(report: PrecisionReport | None) -> tuple[str, ...]:
 
 
 def precision_notes(report: PrecisionReport | None) -> tuple[str, ...]:
-    """What the user reads of a choice, a line each."""
+    """Notes for the user on a choice, a line each."""
     if report is None:
         return ()
     counted = f"{len(report.tensors)} of {report.candidates} tensors have int16 codes"

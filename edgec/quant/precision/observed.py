@@ -9,12 +9,12 @@ from edgec.base.dtypes import Array
 from edgec.base.options import Precision, QuantOptions
 from edgec.ir.graph import Graph
 from edgec.quant.cnn.annotation import Annotated, Ranged, with_weights
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.progress import Progress
+from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters, to_integer
-from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.precision.candidates import observed_candidates
 from edgec.quant.precision.codes import real_constants
-from edgec.quant.precision.fits import Fit, Fits
+from edgec.quant.precision.held import Fit, Fits
 
 
 class ObservedFits(Fits[Annotated]):

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.progress import Progress
 from edgec.quant.precision.goal import Goal
 from edgec.quant.precision.panel import Groups, Panel
 
 _ROUNDS = 4
 """Measurements of a choice as a whole, each with more tensors than the one before."""
 _OF_WEIGHTS = 0.25
-"""Where int8 weights alone miss the accuracy, codes may add this share of their noise: 1 dB."""
+"""Noise of codes, as a share of the weights', where int8 weights alone miss the accuracy: 1 dB."""
 
 T = TypeVar("T")
 
@@ -42,18 +42,18 @@ class Order(Generic[T]):
         return tuple(self._panel.groups[i] for i in sorted(self._order[:count]))
 
     def needed(self, goal: Goal) -> int:
-        """How many of the first a goal needs."""
+        """Number of the first tensors that a goal needs."""
         everything = self._panel.groups
         most, count = self._panel.noise(everything), 0
         if goal.target_db is not None:
             count = self._by_noise(most, max(goal.noise, most * (1 + _OF_WEIGHTS)))
         if goal.max_drop is not None:
-            # What int8 weights lose cannot be had back.
+            # Losses by int8 weights cannot be undone.
             count = self._by_decisions(count, max(goal.drop, self._panel.drop(everything)))
         return count
 
     def _by_noise(self, most: float, budget: float) -> int:
-        """How many are needed for as little noise as the budget."""
+        """Number of tensors needed for as little noise as the budget."""
         room = budget - most
         count = 0
         for _ in range(_ROUNDS):
@@ -64,12 +64,12 @@ class Order(Generic[T]):
             noise = self._panel.noise(self.first(count))
             if noise <= budget or count == len(self._order):
                 return count
-            # What is left adds more together than one by one.
+            # The tensors left add more noise together than one by one.
             room *= 0.5 * (budget - most) / max(noise - most, 1e-30)
         return len(self._order)
 
     def _by_decisions(self, count: int, allowed: float) -> int:
-        """How many, `count` or more, lose no more decisions than allowed."""
+        """Number of tensors, `count` or more, that lose no more decisions than allowed."""
         high = len(self._order)
         while count < high:
             middle = (count + high) // 2

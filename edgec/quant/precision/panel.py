@@ -1,4 +1,4 @@
-"""What a choice of int16 codes gives all fits of a network, each on the samples that judge it."""
+"""Measurements of a choice of int16 codes on all fits, each on the samples that judge it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Generic, TypeVar
 
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.output_noise import energy
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.report import Decisions
-from edgec.quant.precision.candidates import Candidate
-from edgec.quant.precision.fits import Fit
-from edgec.quant.precision.judge import Judge, Measured, share
-from edgec.quant.precision.trial import Trials
+from edgec.quant.precision.held import Fit
+from edgec.quant.precision.judge import Judge, Measured, Trials, share
+from edgec.quant.scales.groups import Group
 
 T = TypeVar("T")
-Groups = tuple[Candidate, ...]
+Groups = tuple[Group, ...]
 
 
 class Panel(Generic[T]):
@@ -35,7 +34,7 @@ class Panel(Generic[T]):
 
     @property
     def groups(self) -> Groups:
-        """What there is to choose from."""
+        """Groups of tensors to choose from."""
         return self._fits[0].candidates.groups
 
     def noise(self, chosen: Groups) -> float:
@@ -46,7 +45,7 @@ class Panel(Generic[T]):
         return self._noises[chosen]
 
     def decided(self, chosen: Groups) -> Decisions | None:
-        """How many decisions are equal with some int16 codes; None where nobody asks."""
+        """Number of equal decisions with some int16 codes; None where nobody asks."""
         if chosen not in self._decided:
             found = [j.decided(f.integer(chosen)) for f, j in self._pairs()]
             self._decided[chosen] = _joined([each for each in found if each is not None])
@@ -96,7 +95,7 @@ def _noise(trials: Trials, narrow: dict[str, QuantParams]) -> dict[str, float]:
     return noise
 
 
-def _narrow(fit: Fit[T], everything: Graph, group: Candidate) -> dict[str, QuantParams]:
+def _narrow(fit: Fit[T], everything: Graph, group: Group) -> dict[str, QuantParams]:
     """The int8 parameters of a group by the tensors that have its int16 codes."""
     codes, found = fit.candidates.codes, {}
     for source in group.sources:

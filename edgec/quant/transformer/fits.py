@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from edgec.base.dtypes import Array
-from edgec.quant.precision.fits import Fit, Fits
+from edgec.quant.precision.held import Fit, Fits
 from edgec.quant.transformer.quantize import Search, Searching
 
 

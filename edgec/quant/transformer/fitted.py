@@ -15,18 +15,24 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.options import Effort, Precision, QuantSettings
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.fit_weights import effort_in_force, fitted
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.params import LEAST_SCALE
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.report import WeightsReport
 from edgec.quant.common.weights import quantize_layers
 from edgec.quant.transformer.samples import Seen
+
+_FEW_CODES = 16
+"""Codes of int8 that span less than the largest number, wherever scales leave it room."""
 
 
 def with_fitted_weights(
     graph: Graph,
     seen: Mapping[str, Seen],
+    codes: Mapping[str, QuantParams],
     data: Mapping[str, Array],
     settings: QuantSettings,
     progress: Progress | None = None,
@@ -36,6 +42,7 @@ def with_fitted_weights(
     Args:
         graph: REAL stage.
         seen: samples of every value.
+        codes: int8 parameters of the values that have codes.
         data: from `checked_calibration`.
         settings: the effort that is asked for, and whether biases are corrected.
         progress: told after each layer.
@@ -47,7 +54,7 @@ def with_fitted_weights(
     effort = effort_in_force(graph, settings, len(next(iter(data.values()))))
     if not settings.bias_correction:
         return graph, effort, None
-    fine = {name: _fine(found) for name, found in seen.items()}
+    fine = {name: _fine(found, codes.get(name)) for name, found in seen.items()}
     values = {n: replace(v, quant=fine.get(n)) for n, v in graph.values.items()}
     nearest, _ = quantize_layers(graph.replace(values=values))
     wide = replace(settings, precision=Precision.INT16)
@@ -55,9 +62,11 @@ def with_fitted_weights(
     return _with_layers(graph, found), effort, report
 
 
-def _fine(seen: Seen) -> QuantParams:
+def _fine(seen: Seen, codes: QuantParams | None) -> QuantParams:
     """Steps of an input in which a layer's bias is whole, without a loss that counts."""
-    scale = max(seen.range.magnitude, 1e-20) / 2.0**15
+    # A tensor that is next to nothing has steps far above its range (`scales.least`).
+    least = LEAST_SCALE if codes is None else max(codes.scale) * _FEW_CODES
+    scale = max(seen.range.magnitude, least) / 2.0**15
     return QuantParams.per_tensor(scale, 0, DType.INT16)
 
 

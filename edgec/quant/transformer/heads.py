@@ -1,4 +1,4 @@
-"""Scales of what attention reads and computes: one a head, and balanced channels of q and k.
+"""Scales of attention: one for each head, and balanced channels of q and k.
 
 A head's logits are ``sum_d q_d k_d``: a factor on channel d of q that is taken out of channel d of
 k changes nothing, so each channel may have a scale of its own as long as the product of q's and k's
@@ -14,18 +14,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.portable_functions import LOG2_E
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.numbers import LEAST_RATIO, LOGIT_BITS, MOST_RATIO
-from edgec.quant.common.params import SCALE_FLOOR
-from edgec.quant.transformer.groups import Group, only_read_by
-from edgec.quant.transformer.layers import Layer, columns_of
+from edgec.quant.common.params import EMPTY_SCALE, LEAST_SHARE
+from edgec.quant.scales.columns import columns_of, keep_columns
+from edgec.quant.scales.groups import Group, only_read_by
+from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import symmetric_scale
+
+QKV = ("q", "k", "v")
+"""Operands of attention that are activations."""
 
 
 def attention_scales(
@@ -46,8 +50,8 @@ def attention_scales(
     scales = {
         group.members[0]: _Channels.empty(graph.shape(group.members[0])[-1])
         for group in groups
-        if group.keeps_channels
-        and only_read_by(group, ops.Attention)
+        if keep_columns(graph, group.moves)
+        and only_read_by(group, ops.Attention, QKV)
         and all(name in plain for name in group.sources)
     }
     nodes = [node for node in graph.nodes if isinstance(node.attrs, ops.Attention)]
@@ -69,9 +73,9 @@ def attention_scales(
 
 def _has_channels(graph: Graph, group: Group, output: str) -> bool:
     """True when an output of attention, read by matrix products alone, can have a scale a head."""
-    alone = group.sources == (output,) and group.keeps_channels
+    alone = group.sources == (output,) and keep_columns(graph, group.moves)
     # Weights from a pool cannot take up differences between channels.
-    free = only_read_by(group, ops.Gemm) and not reads_pooled(graph, group.readers)
+    free = only_read_by(group, ops.Gemm, ("x",)) and not reads_pooled(graph, group.readers)
     return alone and free
 
 
@@ -149,8 +153,8 @@ def _set_operands(
 def _set_logits(node: Node, q: _Operand, k: _Operand, scales: Mapping[str, _Channels]) -> None:
     attrs = node.attrs_as(ops.Attention)
     heads, width = attrs.heads, len(q.low) // attrs.heads
-    most_q = np.maximum(np.maximum(np.abs(q.low), np.abs(q.high)), SCALE_FLOOR)
-    middle, most_k = (k.low + k.high) / 2, np.maximum((k.high - k.low) / 2, SCALE_FLOOR)
+    most_q = _not_empty(np.maximum(np.abs(q.low), np.abs(q.high)))
+    middle, most_k = (k.low + k.high) / 2, _not_empty((k.high - k.low) / 2)
     balance = np.sqrt(most_q / most_k)
     # Never clipped: the largest logits are those that count.
     even_q = _largest(most_q / balance, heads) / INT8_MAX
@@ -163,6 +167,11 @@ def _set_logits(node: Node, q: _Operand, k: _Operand, scales: Mapping[str, _Chan
     zero = round_half_up(-middle / scale_k)
     scales[q.group].put(q.start, scale_q, np.zeros(len(scale_q), np.int64))
     scales[k.group].put(k.start, scale_k, zero)
+
+
+def _not_empty(magnitude: Array) -> Array:
+    """Magnitudes of channels, those of channels without numbers next to nothing."""
+    return np.maximum(magnitude, float(magnitude.max()) * LEAST_SHARE or EMPTY_SCALE)
 
 
 def head_scales(rows: Array, magnitude: Array, heads: int) -> Array:

@@ -16,18 +16,20 @@ from edgec.base.fixedpoint import INT16_MAX
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import SCALE_FLOOR
+from edgec.quant.common.params import LEAST_SCALE
 from edgec.quant.common.weights import layer_weights
-from edgec.quant.convert.mixed.context import Codes16
-from edgec.quant.convert.mixed.converters import MIXED_CONVERTERS
-from edgec.quant.precision.candidates import Candidate, Candidates
+from edgec.quant.convert.codes import Codes16
+from edgec.quant.convert.takes16 import TAKES16
+from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.codes import MARGIN, code_limit, layer_reach
-from edgec.quant.transformer.groups import Group, code_groups
+from edgec.quant.scales.groups import Group, code_groups
+from edgec.quant.scales.least import scales_of
+from edgec.quant.scales.ranges import source_range, with_constants
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.pooled import pooled_weight
+from edgec.quant.transformer.residual import NORMS, TIES
 from edgec.quant.transformer.samples import Seen
-from edgec.quant.transformer.stream import NORMS, TIES
 
 
 def searched_candidates(graph: Graph, plan: Plan, seen: Mapping[str, Seen]) -> Candidates:
@@ -41,17 +43,17 @@ def searched_candidates(graph: Graph, plan: Plan, seen: Mapping[str, Seen]) -> C
         plan: with int8 codes alone.
         seen: samples of every value.
     """
-    groups: list[Candidate] = []
+    groups: list[Group] = []
     codes: dict[str, Codes16] = {}
     narrow: dict[str, QuantParams] = {}
-    for group in code_groups(graph, frozenset(plan.stream), plan.layers):
+    for group in code_groups(graph, plan.held):
         readers = _readers(group, frozenset(plan.stream))
         if not _can_widen(graph, plan, group, readers):
             continue
-        found = _codes_of(graph, group, readers, seen)
+        found = _codes_of(graph, plan, group, readers, seen)
         if found is None:
             continue
-        groups.append(Candidate(group.members, group.sources))
+        groups.append(group)
         codes.update(dict.fromkeys(group.members, found))
         narrow.update((name, plan.codes[name]) for name in group.sources)
     return Candidates(tuple(groups), codes, narrow)
@@ -82,7 +84,7 @@ def widened(plan: Plan, int16: Mapping[str, Codes16], seen: Mapping[str, Seen]) 
 
 
 def _readers(group: Group, stream: frozenset[str]) -> list[tuple[Node, str]]:
-    """What reads the codes of a group: not what takes a value of the stream in its own form."""
+    """Readers of a group's codes, except those that take a value of the stream in its own form."""
     return [
         (node, operand)
         for node, operand in group.readers
@@ -100,7 +102,7 @@ def _can_widen(graph: Graph, plan: Plan, group: Group, readers: list[tuple[Node,
     if any(pooled_weight(graph, node) is not None for node, _ in readers):
         return False  # pooled layers read int8 codes
     makers = [graph.producers.get(name) for name in group.sources]
-    written = any(maker is None or type(maker.attrs) in MIXED_CONVERTERS for maker in makers)
+    written = any(maker is None or type(maker.attrs) in TAKES16 for maker in makers)
     reading = [_reads16(plan, node) for node, _ in readers]
     if plan.codes[group.members[0]].axis is not None and not all(reading):
         return False  # no copy with a scale a channel is made
@@ -111,16 +113,22 @@ def _reads16(plan: Plan, node: Node) -> bool:
     """Whether an operator reads int16 codes: no layer does whose output has scales by channel."""
     own = plan.codes.get(node.output)
     by_channel = own is not None and own.axis is not None and node.output not in plan.stream
-    return type(node.attrs) in MIXED_CONVERTERS and not (
+    return type(node.attrs) in TAKES16 and not (
         isinstance(node.attrs, ops.Conv | ops.Gemm) and by_channel
     )
 
 
 def _codes_of(
-    graph: Graph, group: Group, readers: list[tuple[Node, str]], seen: Mapping[str, Seen]
+    graph: Graph,
+    plan: Plan,
+    group: Group,
+    readers: list[tuple[Node, str]],
+    seen: Mapping[str, Seen],
 ) -> Codes16 | None:
     """The codes of a group; None where the user's could be too large for what reads them."""
-    magnitude = max(_magnitude(seen[name]) for name in group.members)
+    held = with_constants(graph, group, source_range(group, lambda name: seen[name].range))
+    least = scales_of(graph, group, plan.codes).least * INT16_MAX
+    magnitude = max(held.magnitude, least, *(_magnitude(seen[name]) for name in group.members))
     limits = [float(INT16_MAX)]
     for node, _ in readers:
         if isinstance(node.attrs, ops.Conv | ops.Gemm):
@@ -151,9 +159,9 @@ def _codes(seen: Seen, reach: int) -> Codes16:
 
 def _magnitude(seen: Seen) -> float:
     """The largest number that int16 codes of a value hold."""
-    return max(seen.range.magnitude * MARGIN, SCALE_FLOOR * INT16_MAX)
+    return max(seen.range.magnitude * MARGIN, LEAST_SCALE * INT16_MAX)
 
 
 def _params(magnitude: float, reach: int) -> QuantParams:
-    scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), SCALE_FLOOR)))
+    scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), LEAST_SCALE)))
     return QuantParams.per_tensor(scale, 0, DType.INT16)

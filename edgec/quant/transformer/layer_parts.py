@@ -1,4 +1,4 @@
-"""The integer weights, biases and multipliers of a Conv or Gemm with what ends it."""
+"""Integer weights, biases and multipliers of a Conv or Gemm with its fused end."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
-from edgec.floatrun.tabled import unary_function
+from edgec.floatrun.codes import unary_function
 from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.channels import per_channel
-from edgec.quant.common.params import Range
-from edgec.quant.convert.context import INT8_REACH, LayerParts
+from edgec.quant.common.params import Range, per_channel
+from edgec.quant.convert.context import LayerParts
+from edgec.quant.convert.rules import INT8_REACH
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import pooled_codes, pooled_weight
 from edgec.quant.transformer.search import LEAST_CODE, coded
 from edgec.quant.transformer.tensors import Form, Tensors
-from edgec.quant.transformer.weights import LayerCodes, Target, layer_codes
+from edgec.quant.transformer.weights import LayerCodes, Sums, Target, layer_codes
 
 _RAW_SPAN, _CENTRED_SPAN = 128, 256
 _BRANCH_ROOM = 4.0
-"""How far a branch may exceed its calibrated range before its 16 bits saturate."""
+"""Factor by which a branch may exceed its calibrated range before its 16 bits saturate."""
 _PRE_SHIFT_ERROR = 0.01
 _HUGE = 1e30
 _TABLE_MIDDLE = qops.TABLE_SIZE // 2
@@ -35,7 +35,7 @@ _GRID = 4096
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ending:
-    """What a layer's accumulators become.
+    """Requantization of a layer's accumulators, and the table or residual after it.
 
     Attributes:
         target: quantization of the requantization.
@@ -96,11 +96,12 @@ def _coded(tensors: Tensors, node: Node, weight: Array, bias: Array, ending: _En
     else:
         scale, zero = per_channel(quant, weight.shape[1])
         span = _RAW_SPAN
+    sums = Sums(bias, ending.target, zero, span, node.name)
     shared = pooled_weight(tensors.graph, node)
+    # `make_plan` gives what pooled layers read one scale.
     if shared is not None:
-        # `make_plan` gives what pooled layers read one scale.
-        return pooled_codes(shared, quant.scale[0], bias, ending.target, zero, span, node.name)
-    return layer_codes(weight * scale, bias, ending.target, zero, span, node.name)
+        return pooled_codes(shared, quant.scale[0], sums)
+    return layer_codes(weight * scale, sums)
 
 
 def _mean_error(tensors: Tensors, node: Node, weight: Array, codes: LayerCodes) -> Array:

@@ -1,4 +1,4 @@
-"""What the float network computes on runs of several lengths.
+"""Values of the float network on runs of several lengths.
 
 Averages of fewer tokens are larger, so the ranges of a model of variable length are those of short
 and long runs together: the fronts of the calibration samples serve as shorter ones.
@@ -13,7 +13,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
-from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.progress import Progress
 from edgec.quant.transformer.samples import Seen, collect
 
 _PARTS = (4, 2)

@@ -11,13 +11,19 @@ from edgec.base.options import Residual
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import SCALE_FLOOR, Range, activation_params
-from edgec.quant.convert.mixed.context import Codes16
-from edgec.quant.transformer.groups import QKV, Group, code_groups, only_read_by
-from edgec.quant.transformer.heads import attention_scales
-from edgec.quant.transformer.int8_stream import int8_stream
+from edgec.quant.common.params import Range, Scales, activation_params
+from edgec.quant.convert.codes import Codes16
+from edgec.quant.scales.columns import keep_columns
+from edgec.quant.scales.groups import Group, Held, code_groups, only_read_by
+from edgec.quant.scales.known import SOFTMAX
+from edgec.quant.scales.least import scales_of
+from edgec.quant.scales.planner import Rule, planned
+from edgec.quant.scales.ranges import source_range, with_constants
+from edgec.quant.transformer.heads import QKV, attention_scales
+from edgec.quant.transformer.int8_residual import int8_stream
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import reads_pooled
+from edgec.quant.transformer.residual import NORMS, TIES, least_of_stream
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import (
     CLIPS,
@@ -28,10 +34,7 @@ from edgec.quant.transformer.search import (
     channel_params,
     tensor_params,
 )
-from edgec.quant.transformer.stream import NORMS, TIES
 
-SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
-"""Quantization of the output of `QSoftmaxOctaves`."""
 MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
 """Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25
@@ -40,7 +43,7 @@ _STREAM_MARGIN = 1.25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """What is chosen before anything is converted.
+    """Decisions before anything is converted.
 
     Attributes:
         layers: every Conv and Gemm with what ends it.
@@ -53,6 +56,13 @@ class Plan:
     stream: Mapping[str, QuantParams]
     codes: Mapping[str, QuantParams]
     int16: Mapping[str, Codes16] = field(default_factory=dict)
+
+    @property
+    def held(self) -> Held:
+        """The values that have other forms than codes."""
+        ends = {layer.output for layer in self.layers}
+        inner = {node.output for layer in self.layers for node in layer.nodes} - ends
+        return Held(frozenset(self.stream), frozenset(inner))
 
 
 def stream_params(
@@ -76,7 +86,8 @@ def stream_params(
             params.update((name, _on_last_axis(graph, name, found)) for name in names)
             continue
         magnitude = max(seen[name].range.magnitude for name in names)
-        scale = max(magnitude * _STREAM_MARGIN / INT16_MAX, SCALE_FLOOR)
+        least = least_of_stream(graph, names)
+        scale = max((magnitude or 1.0) * _STREAM_MARGIN / INT16_MAX, least)
         params.update(dict.fromkeys(names, QuantParams.per_tensor(scale, 0, DType.INT16)))
     return params
 
@@ -95,15 +106,25 @@ def make_plan(
         stream: from `stream_params`.
         seen: samples of every value.
     """
-    groups = code_groups(graph, frozenset(stream), layers)
+    plan = Plan(layers, stream, {})
+    groups = code_groups(graph, plan.held)
     scales = attention_scales(graph, groups, layers, seen)
-    codes: dict[str, QuantParams] = {}
-    for group in groups:
-        params = scales.get(group.members[0]) or _codes_of_stream(graph, group, stream)
-        if params is None:
-            params = _group_params(graph, group, frozenset(stream), seen)
-        codes.update((name, _on_last_axis(graph, name, params)) for name in group.members)
-    return Plan(layers, stream, codes)
+
+    def of_attention(group: Group, _known: Mapping[str, QuantParams]) -> QuantParams | None:
+        return scales.get(group.members[0])
+
+    def of_stream(group: Group, _known: Mapping[str, QuantParams]) -> QuantParams | None:
+        return _codes_of_stream(graph, group, stream)
+
+    def of_softmax(group: Group, _known: Mapping[str, QuantParams]) -> QuantParams | None:
+        # Its rule gives codes of these parameters alone.
+        makers = (graph.producers.get(name) for name in group.sources)
+        return SOFTMAX if any(m and isinstance(m.attrs, ops.Softmax) for m in makers) else None
+
+    found = _searched(graph, frozenset(stream), seen)
+    codes = planned(groups, of_attention, of_stream, of_softmax, found)
+    placed = {name: _on_last_axis(graph, name, params) for name, params in codes.items()}
+    return replace(plan, codes=placed)
 
 
 def _codes_of_stream(
@@ -133,41 +154,50 @@ def _on_last_axis(graph: Graph, name: str, params: QuantParams) -> QuantParams:
     return replace(params, axis=len(graph.shape(name)) - 1)
 
 
+def _searched(graph: Graph, stream: frozenset[str], seen: Mapping[str, Seen]) -> Rule:
+    """The rule that gives groups the parameters that lose least."""
+
+    def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
+        return _group_params(graph, group, stream, seen, scales_of(graph, group, known))
+
+    return rule
+
+
 def _group_params(
-    graph: Graph, group: Group, stream: frozenset[str], seen: Mapping[str, Seen]
+    graph: Graph, group: Group, stream: frozenset[str], seen: Mapping[str, Seen], scales: Scales
 ) -> QuantParams:
     first = group.sources[0]
-    values = seen[first].range
-    for name in group.sources[1:]:
-        values = values.union(seen[name].range)
+    seen_range = source_range(group, lambda name: seen[name].range)
+    values = with_constants(graph, group, seen_range)
     weights = _reader_weights(graph, group)
     producer = graph.producers.get(first)
     normed = producer is not None and isinstance(producer.attrs, NORMS)
-    alone = group.keeps_channels and len(group.sources) == 1 and first not in stream
-    if normed and alone and only_read_by(group, ops.Gemm):
+    alone = len(group.sources) == 1 and first not in stream and keep_columns(graph, group.moves)
+    if normed and alone and only_read_by(group, ops.Gemm, ("x",)):
         found = seen[first]
         # Codes from a pool cannot take up differences between channels.
         exponents = ONE_SCALE if reads_pooled(graph, group.readers) else EXPONENTS
         clips = UNCLIPPED if found.is_scarce else CLIPS
-        return channel_params(*found.reach, found.rows, weights, exponents, clips)
+        return channel_params(*found.reach, found.rows, weights, exponents, clips, scales)
     symmetric = any(isinstance(n.attrs, ops.Attention) and name in QKV for n, name in group.readers)
     makers = [graph.producers.get(name) for name in group.sources]
     symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)
-    if producer is not None and isinstance(producer.attrs, ops.Softmax):
-        return SOFTMAX_PARAMS
-    if group.is_output or any(isinstance(node.attrs, ops.Softmax) for node, _ in group.readers):
-        # Never clipped: the largest logit is the one that counts.
+    logits = any(isinstance(node.attrs, ops.Softmax) for node, _ in group.readers)
+    if group.is_output or logits or values != seen_range:
+        # Never clipped: the largest logit is the one that counts; rows do not show constants.
         most = values.magnitude
-        return activation_params(Range(-most, most) if symmetric else values, LEAST_CODE)
+        values = Range(-most, most) if symmetric else values
+        return activation_params(values, LEAST_CODE, scales)
     rows = seen[first].rows
     fits = all(w.shape[1] == rows.shape[1] for w in weights)
     # The user's codes may be any.
     least = INT8_MIN if any(name in graph.inputs for name in group.sources) else LEAST_CODE
-    return tensor_params(values, rows, weights if fits else (), symmetric=symmetric, least=least)
+    readers = weights if fits else ()
+    return tensor_params(values, rows, readers, symmetric=symmetric, least=least, scales=scales)
 
 
 def _reader_weights(graph: Graph, group: Group) -> list[Array]:
     """Weights [N, C] of the matrix products that read a group, if nothing else does."""
-    if not only_read_by(group, ops.Gemm):
+    if not only_read_by(group, ops.Gemm, ("x",)):
         return []
     return [graph.constants[ops.layer_inputs(node).w].real64() for node, _ in group.readers]

@@ -11,17 +11,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.base.dtypes import Array
-from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import INT32_MAX, PRE_SHIFT_MAX, Requant16x15
+from edgec.base.fixedpoint import Requant16x15
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
-from edgec.quant.transformer.weights import (
-    LayerCodes,
-    Target,
-    accumulator_bound,
-    bias_codes,
-)
+from edgec.quant.transformer.weights import LayerCodes, Sums
 
 _LEAST_FACTOR = 2.0**-14
 """Least factor, relative to the largest of a layer; smaller ones get a multiplier of 1 or 2."""
@@ -40,60 +33,27 @@ def reads_pooled(graph: Graph, readers: Sequence[tuple[Node, str]]) -> bool:
     return any(pooled_weight(graph, node) is not None for node, _ in readers)
 
 
-def pooled_codes(
-    weight: Constant,
-    x_scale: float,
-    bias: Array,
-    target: Target,
-    folded_zero: Array | None,
-    span: int,
-    where: str,
-) -> LayerCodes:
+def pooled_codes(weight: Constant, x_scale: float, sums: Sums) -> LayerCodes:
     """The integer form of a layer, its weights as they are.
 
     Args:
         weight: int8 [O, ...] with `pooled`, one scale or one an output channel.
         x_scale: scale of all channels of the input.
-        bias: float64 [O].
-        target: quantization of the output.
-        folded_zero: zero points of the input's channels [I], to be taken out by the bias, or None.
-        span: bound of the magnitude of an input, centred or raw as the operator reads it.
-        where: the layer, for messages.
+        sums: the rest of the layer.
 
     Raises:
         QuantizationError: the factors do not fit 16 by 15 bits, or an accumulator 32.
     """
-    rows = weight.array.reshape(len(weight.array), -1).astype(np.float64)
+    rows, target = weight.array.reshape(len(weight.array), -1), sums.target
     own = np.asarray(weight.quant.scale if weight.quant else 1.0)
     factors = np.broadcast_to(own * x_scale / target.scale, (len(rows),))
-    requant = _requant(factors, rows, bias, target, folded_zero, span, where)
-    scale = np.asarray(requant.factors * target.scale)
-    integer = bias_codes(bias, rows, scale, target, folded_zero)
-    if accumulator_bound(rows, integer, span).max() + 2.0**PRE_SHIFT_MAX > INT32_MAX:
-        raise QuantizationError(
-            "the accumulators of this layer cannot be kept inside 32 bits",
-            where=where,
-            hint="its weights come from a pool and cannot be made coarser; do not pool this layer",
-        )
-    return LayerCodes(weight.array, integer.astype(np.int32), requant, scale)
-
-
-def _requant(
-    factors: Array,
-    rows: Array,
-    bias: Array,
-    target: Target,
-    folded_zero: Array | None,
-    span: int,
-    where: str,
-) -> Requant16x15:
-    """The requantization of a layer by its factors float64 [O]; no multiplier is 0."""
     factors = np.maximum(factors, factors.max() * _LEAST_FACTOR)
-    rough = bias_codes(bias, rows, factors * target.scale, target, folded_zero)
-    bound = accumulator_bound(rows, rough, span)
-    try:
-        found = Requant16x15.from_real(factors, bound, target.reach)
-    except QuantizationError as error:
-        raise QuantizationError(error.what, where=where, hint=error.hint) from error
+    found = sums.requant(factors, rows, sums.bias_codes(rows, factors * target.scale))
     multiplier = np.maximum(found.multiplier, 1).astype(np.int16)
-    return Requant16x15(multiplier, found.pre_shift, found.shift)
+    requant = Requant16x15(multiplier, found.pre_shift, found.shift)
+    scale = np.asarray(requant.factors * target.scale)
+    integer = sums.bias_codes(rows, scale)
+    if sums.overflows(rows, integer).any():
+        hint = "its weights come from a pool and cannot be made coarser; do not pool this layer"
+        raise sums.overflow(hint)
+    return LayerCodes(weight.array, integer.astype(np.int32), requant, scale)

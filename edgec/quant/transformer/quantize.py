@@ -9,41 +9,36 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Effort, QuantOptions, QuantSettings
-from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
-from edgec.quant.common.calibrate import Progress
-from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.calibration import Calibration, few_of
 from edgec.quant.common.losses import layer_losses
+from edgec.quant.common.numbers import check_intervals
+from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
 from edgec.quant.common.report import (
-    CalibrationSource,
     InForce,
     LayerLoss,
     QuantReport,
     WeightsReport,
 )
-from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
+from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.choose import Choice
 from edgec.quant.precision.codes import check_reach
+from edgec.quant.scales.groups import is_real
 from edgec.quant.transformer.fitted import with_fitted_weights
 from edgec.quant.transformer.int16_codes import searched_candidates, widened
 from edgec.quant.transformer.layers import find_layers
 from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
+from edgec.quant.transformer.residual import stream_groups
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.searched import conversions
 from edgec.quant.transformer.searched_mixed import add_searched
-from edgec.quant.transformer.stream import is_real, stream_groups
 from edgec.quant.transformer.tensors import Tensors
-
-QUALITY_SAMPLES = 8
-"""Calibration samples that the quality of each operator is measured on."""
-
 
 Searching = Callable[[Mapping[str, Array], "Search | None"], "Search"]
 """Searches scales by calibration data, with room for what another search has seen."""
@@ -90,7 +85,7 @@ class Search:
     def with_fitted_weights(self) -> Search:
         """This search with weights that are chosen by what they do to the outputs."""
         found = copy(self)
-        more = self.seen, self._data, self._options, self._progress
+        more = self.seen, self._plan.codes, self._data, self._options, self._progress
         found.graph, found.effort, found.weights = with_fitted_weights(self.graph, *more)
         layers = find_layers(found.graph, frozenset(self._plan.stream))
         found._plan = replace(self._plan, layers=layers)
@@ -149,14 +144,12 @@ def quantize_transformer(
     """
     refuse_some_pins(graph)
     refuse_in_transformer(graph, converters)
-    source = CalibrationSource.USER if calibration is not None else CalibrationSource.SYNTHETIC
-    if calibration is None:
-        warn_synthetic(*options.synthetic_range)
-        calibration = synthetic_inputs(graph, *options.synthetic_range)
     settings = options.settings()
-    if source is CalibrationSource.SYNTHETIC:
+    used = Calibration.given(graph, calibration).or_noise(graph, settings)
+    assert used.data is not None
+    data = used.data
+    if used.is_noise:
         settings = replace(settings, bias_correction=False)
-    data = checked_calibration(graph, calibration)
 
     def searched(samples: Mapping[str, Array], more: Search | None = None) -> Search:
         extremes = {} if more is None else more.seen
@@ -165,40 +158,17 @@ def quantize_transformer(
     choice = None if choose is None else choose(searched, data)
     search = searched(data) if choice is None else choice.made
     integer = search.integer() if choice is None else choice.integer
-    few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-    report = QuantReport(
-        source=source,
-        samples=len(next(iter(data.values()))),
-        in_force=InForce(
-            observer=None,
-            equalize=False,
-            bias_correction=settings.bias_correction,
-            residual=settings.residual,
-            effort=search.effort,
-        ),
-        warnings=_warnings(source, options),
-        layers=quality_of(graph, integer, few, progress),
-        losses=_losses(graph, integer, few, source, settings),
-        weights=search.weights,
-        precision=None if choice is None else choice.report,
+    few = few_of(data)
+    in_force = InForce(
+        observer=None,
+        equalize=False,
+        bias_correction=settings.bias_correction,
+        residual=settings.residual,
+        effort=search.effort,
     )
-    return integer, report
-
-
-def _losses(
-    graph: Graph,
-    integer: Graph,
-    data: Mapping[str, Array],
-    source: CalibrationSource,
-    settings: QuantSettings,
-) -> tuple[LayerLoss, ...]:
-    """What layers add to the noise at the outputs, on the user's own data."""
-    if source is not CalibrationSource.USER:
-        return ()
-    return layer_losses(graph, integer, data, corrected=settings.bias_correction)
-
-
-def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ...]:
-    if source is not CalibrationSource.SYNTHETIC:
-        return ()
-    return (f"calibrated on {describe(*options.synthetic_range)}; expect bad accuracy",)
+    losses: tuple[LayerLoss, ...] = ()
+    if used.is_users:
+        losses = layer_losses(graph, integer, few, corrected=settings.bias_correction)
+    report = used.report(in_force, (), quality_of(graph, integer, few, progress))
+    precision = None if choice is None else choice.report
+    return integer, replace(report, losses=losses, weights=search.weights, precision=precision)

@@ -1,4 +1,4 @@
-"""What the float network computes on the calibration data: extremes, and rows to measure errors on.
+"""Values of the float network on the calibration data: extremes, and rows to measure errors on.
 
 A *row* is the last axis of a tensor: a token's features, a pixel's channels.
 """
@@ -14,8 +14,8 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.common.calibrate import Progress, check_finite
 from edgec.quant.common.params import Range
+from edgec.quant.common.progress import Progress, check_finite
 
 MOST_ROWS = 2048
 """Rows of a value that are kept."""

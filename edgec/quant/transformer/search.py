@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.exact_functions import power
-from edgec.base.exact_product import quick_product
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.portable_algebra import quick_product
+from edgec.base.portable_functions import power
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
+from edgec.quant.common.params import ANY_SCALE, LEAST_SHARE, Range, Scales, activation_params
 
 LEAST_CODE = -INT8_MAX
 """Least code that operators compute: products without -128 are faster on cores with DSP."""
@@ -26,18 +26,20 @@ CLIPS = (1.0, 0.97, 0.94, 0.9, 0.85, 0.8)
 UNCLIPPED = (1.0,)
 """The whole range alone."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)
-"""How much of the differences between channels their scales follow.
+"""Exponents by which scales of channels follow the differences between channels.
 
 Measured here: 0.5 to 0.75 loses least in the mean.  1 is that of RepQ-ViT (Li et al., ICCV 2023).
 """
 ONE_SCALE = (0.0,)
 """Exponents that give all channels the same scale."""
 _ROWS = 1024
+_TINY = 1e-290
+"""In the place of a largest weight of 0, far below all others."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Codes:
-    """Codes of rows, and what they stand for."""
+    """Codes of rows, with their dequantized values."""
 
     codes: Array
     scale: Array
@@ -62,6 +64,7 @@ def tensor_params(
     *,
     symmetric: bool = False,
     least: int = LEAST_CODE,
+    scales: Scales = ANY_SCALE,
 ) -> QuantParams:
     """Parameters of a tensor.
 
@@ -71,6 +74,7 @@ def tensor_params(
         weights: float64 [N, C] of each matrix product that reads it; none: its own error counts.
         symmetric: the zero point must be 0.
         least: code of the lowest value, unless symmetric.
+        scales: what the scale may be.
     """
     rows = rows[:_ROWS].astype(np.float64)
     readers = np.concatenate(weights) if weights else None
@@ -83,14 +87,17 @@ def tensor_params(
         passed_on = lost if moments is None else quick_product(lost, moments)
         return float((lost * passed_on).sum())
 
-    return min((_clipped(values, clip, symmetric, least) for clip in CLIPS), key=error)
+    return min((_clipped(values, clip, symmetric, least, scales) for clip in CLIPS), key=error)
 
 
-def _clipped(values: Range, clip: float, symmetric: bool, least: int) -> QuantParams:
+def _clipped(
+    values: Range, clip: float, symmetric: bool, least: int, scales: Scales
+) -> QuantParams:
     if symmetric:
-        scale = max(values.magnitude * clip / INT8_MAX, SCALE_FLOOR)
-        return QuantParams.per_tensor(scale if values.magnitude > 0 else EMPTY_SCALE, 0)
-    return activation_params(Range(values.low * clip, values.high * clip), least)
+        scale = max(values.magnitude * clip / INT8_MAX, scales.least)
+        return QuantParams.per_tensor(scale if values.magnitude > 0 else scales.empty, 0)
+    part = Range(values.low * clip, values.high * clip)
+    return activation_params(part, least, scales)
 
 
 def symmetric_scale(rows: Array, magnitude: float) -> float:
@@ -106,6 +113,7 @@ def channel_params(
     weights: Sequence[Array],
     exponents: Sequence[float] = EXPONENTS,
     clips: Sequence[float] = CLIPS,
+    allowed: Scales = ANY_SCALE,
 ) -> QuantParams:
     """Parameters per channel of a tensor that only matrix products read.
 
@@ -118,10 +126,12 @@ def channel_params(
         weights: float64 [N, C] of each product.
         exponents: that are tried; 0 alone gives all channels one scale.
         clips: shares of the range that are tried.
+        allowed: what a scale may be.
     """
     rows = rows[:_ROWS].astype(np.float64)
     wanted = [quick_product(rows, w.T) for w in weights]
-    middle, half = (low + high) / 2, np.maximum((high - low) / 2, SCALE_FLOOR * INT8_MAX)
+    middle, half = (low + high) / 2, (high - low) / 2
+    half = np.maximum(half, max(float(half.max()) * LEAST_SHARE, allowed.least) * INT8_MAX)
 
     def scales(exponent: float, clip: float) -> tuple[Array, Array]:
         factors = power(half / half.mean(), exponent)
@@ -146,5 +156,5 @@ def channel_params(
 
 def rounded_rows(scaled: Array, scale: Array) -> Array:
     """Weights [N, C] after the int8 rounding of ``scaled = weights * scale``, row by row."""
-    step = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), 1e-30) / INT8_MAX
+    step = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), _TINY) / INT8_MAX
     return np.asarray(round_half_up(scaled / step) * step / scale)

@@ -14,15 +14,18 @@ from edgec.ir.graph import Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
-from edgec.quant.common.channels import stream_unit
-from edgec.quant.common.params import EMPTY_SCALE
-from edgec.quant.common.weights import layer_weights
-from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
+from edgec.quant.common.params import EMPTY_SCALE, stream_unit
+from edgec.quant.common.weights import beside_of, layer_weights
+from edgec.quant.convert.codes import Coded, exactly_int16
+from edgec.quant.convert.context import Conversion, LayerParts, Wide
+from edgec.quant.convert.rules import Rules, Rules16x15
+from edgec.quant.scales.columns import columns_of, is_column_slice
+from edgec.quant.scales.groups import is_real
 from edgec.quant.transformer.layer_parts import layer_parts
-from edgec.quant.transformer.layers import Layer, columns_of, is_column_slice
+from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.plan import MAKERS
+from edgec.quant.transformer.residual import TIES
 from edgec.quant.transformer.search import LEAST_CODE
-from edgec.quant.transformer.stream import TIES, is_real
 from edgec.quant.transformer.tensors import Form, Tensors
 
 
@@ -38,13 +41,16 @@ class SearchedConversion(Conversion):
         held: the Conv or Gemm that `node` is, with what ends it; None for all other operators.
     """
 
-    FORM = qops.Rescale16x15
-
     tensors: Tensors
     nodes: tuple[Node, ...]
     value: str
     form: Form
     held: Layer | None = None
+
+    @property
+    def rules(self) -> Rules:
+        """By 16 by 15 bits."""
+        return Rules16x15()
 
     def operand(self, name: str) -> Coded:
         """The codes, or the stream for an operator within it; made where they do not exist."""
@@ -62,7 +68,9 @@ class SearchedConversion(Conversion):
         if self.in_stream:
             return self.tensors.wide_constant(name, self.y, self.graph.shape(name))
         moves = self.node.attrs_as(RealOperator).moves_codes
-        return self.tensors.constant_codes(name, self.y if moves else None)
+        real = is_real(self.graph, self.value)
+        scales = beside_of(self.y if real else None)
+        return self.tensors.constant_codes(name, self.y if moves else None, scales)
 
     def summed(self, name: str) -> Coded:
         """The stream as it is, where it exists and has one scale."""
@@ -79,6 +87,19 @@ class SearchedConversion(Conversion):
         tensor = self.tensors.as_stream(name)
         shifts = self.tensors.shifts(name) if stream.dtype is DType.INT8 else None
         return Wide(tensor, stream_unit(stream), shifts)
+
+    def widened(self, name: str) -> Coded:
+        """The int16 tensor, that of the stream, or the int8 codes with more bits."""
+        if name in self.tensors.plan.int16:
+            return self.operand(name)
+        if name in self.tensors.plan.stream:
+            return Coded(self.tensors.as_stream(name), self.tensors.plan.stream[name])
+        attrs, quant = exactly_int16(self.tensors.plan.codes[name])
+        made = self.builder.fresh(f"{name}/int16")
+        self.builder.value(Value(made, self.graph.shape(name), DType.INT16, quant, name))
+        inputs = qops.QRescale.Inputs(self.tensors.as_codes(name))
+        self.builder.node(made, attrs, inputs, (made,), self.node.sources)
+        return Coded(made, quant)
 
     def columns(self, name: str) -> tuple[Coded, int]:
         """Seen through slices of columns, which no operator computes."""
@@ -101,11 +122,7 @@ class SearchedConversion(Conversion):
         found = layer_weights(self.graph.constants[inputs.w], bias, x.scale, name)
         steps = np.zeros(len(found.weight)) if found.bias is None else found.bias
         weight = self.constant("weight", found.weight)
-        return self.layer31(x, (weight, self.int32("bias", steps)), found.scale)
-
-    def single(self, factor: float, bound: float) -> Single:
-        """By 16 by 15 bits."""
-        return self.single16x15(factor, bound)
+        return self.layer_of(x, (weight, self.int32("bias", steps)), found.scale)
 
     @property
     def in_stream(self) -> bool:
@@ -119,6 +136,11 @@ class SearchedConversion(Conversion):
 
     @property
     def act_bounds(self) -> tuple[int, int]:
+        """All codes that the output may have: what clamps is a part of its layer."""
+        return self.limits
+
+    @property
+    def limits(self) -> tuple[int, int]:
         """Operators do not compute the code -128 of int8."""
         return (LEAST_CODE, INT8_MAX) if self.y.dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
 

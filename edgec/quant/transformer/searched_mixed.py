@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN
-from edgec.ir import ops, qops
-from edgec.ir.graph import Value
-from edgec.ir.operator import Operands
-from edgec.ir.qparams import QuantParams
+from edgec.ir import ops
 from edgec.ir.real import RealOperator
-from edgec.quant.common.params import SCALE_FLOOR
-from edgec.quant.common.weights import layer_weights
-from edgec.quant.convert.annotated import exactly_int16
-from edgec.quant.convert.context import Coded
+from edgec.quant.convert.codes import Coded, Codes16, int16_of
+from edgec.quant.convert.context import LayerParts
 from edgec.quant.convert.conversion import Converters, convert
-from edgec.quant.convert.mixed.context import Codes16, LayerSums, MixedConversion
-from edgec.quant.convert.mixed.converters import MIXED_CONVERTERS
+from edgec.quant.convert.rules import Rules
+from edgec.quant.convert.takes16 import TAKES16
+from edgec.quant.precision.codes import code_limit
 from edgec.quant.transformer.search import LEAST_CODE
 from edgec.quant.transformer.searched import SearchedConversion
 from edgec.quant.transformer.tensors import Form
@@ -33,13 +26,14 @@ def add_searched(c: SearchedConversion, converters: Converters) -> None:
         InternalError: there is no converter for the operator.
         QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
     """
-    own = MIXED_CONVERTERS.get(type(c.node.attrs))
+    own = TAKES16.get(type(c.node.attrs))
     if own is not None and _touches16(c):
         # What moves codes keeps those of its inputs, also where it joins the stream.
         moves = c.node.attrs_as(RealOperator).moves_codes
         form = c.tensors.finest(c.value) if moves else c.tensors.native(c.value)
         mixed = SearchedMixed(c.graph, c.builder, c.node, c.tensors, c.nodes, c.value, form, c.held)
         if own(mixed):
+            convert(mixed, converters)
             return
     convert(c, converters)
 
@@ -58,60 +52,49 @@ def _touches16(c: SearchedConversion) -> bool:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SearchedMixed(SearchedConversion, MixedConversion):
+class SearchedMixed(SearchedConversion):
     """A node that takes its operands as int16 codes where they have such."""
 
-    form31, single = MixedConversion.form31, MixedConversion.single
+    @property
+    def rules(self) -> Rules:
+        """With 31 bits where there are int16 codes."""
+        return Rules()
 
     def operand(self, name: str) -> Coded:
         """The int16 tensor where there is one; a constant in int16 codes of its own."""
         if name in self.graph.constants:
             moves = self.node.attrs_as(RealOperator).moves_codes
-            return self._constant(name, self.y if moves else None)
+            real = self.graph.constants[name].real64()
+            quant = self.y if moves else int16_of(real, self._most)
+            return Coded(self.tensors.array(f"{name}/int16", quant.quantize(real), quant), quant)
         form = self.tensors.finest(name)
         return Coded(self.tensors.as_finest(name), self.tensors.quant_of(name, form))
-
-    def _constant(self, name: str, quant: QuantParams | None) -> Coded:
-        real = self.graph.constants[name].real64()
-        if quant is None:
-            most = float(np.abs(real).max(initial=0.0))
-            scale = float(np.float32(max(most / INT16_MAX, SCALE_FLOOR)))
-            quant = QuantParams.per_tensor(scale, 0, DType.INT16)
-        return Coded(self.tensors.array(f"{name}/int16", quant.quantize(real), quant), quant)
-
-    def constant16(self, name: str) -> str:
-        """A constant in the codes of the output."""
-        return self._constant(name, self.y).name
 
     def codes16(self, name: str) -> Codes16 | None:
         """The int16 codes that were chosen for it."""
         return self.int16.get(name)
+
+    def reach_of(self, name: str) -> int:
+        """The bound that was chosen with int16 codes; that of a constant's own codes."""
+        return (
+            self._most if name in self.graph.constants else SearchedConversion.reach_of(self, name)
+        )
+
+    @property
+    def _most(self) -> int:
+        """The largest int16 code of a constant operand, so that sums of products fit 32 bits."""
+        if not isinstance(self.node.attrs, ops.MatMul):
+            return INT16_MAX
+        return min(INT16_MAX, int(code_limit(self.graph, self.node)))
 
     @property
     def int16(self) -> Mapping[str, Codes16]:
         """All values with int16 codes."""
         return self.tensors.plan.int16
 
-    def widened(self, name: str) -> Coded:
-        """The int16 tensor, that of the stream, or the int8 codes with more bits."""
-        if name in self.int16:
-            return self.operand(name)
-        if name in self.tensors.plan.stream:
-            return Coded(self.tensors.as_stream(name), self.tensors.plan.stream[name])
-        attrs, quant = exactly_int16(self.tensors.plan.codes[name])
-        made = self.builder.fresh(f"{name}/int16")
-        self.builder.value(Value(made, self.graph.shape(name), DType.INT16, quant, name))
-        inputs = qops.QRescale.Inputs(self.tensors.as_codes(name))
-        self.builder.node(made, attrs, inputs, (made,), self.node.sources)
-        return Coded(made, quant)
-
-    def sums(self, real: ops.Weighted.Inputs[str]) -> LayerSums:
+    def layer(self) -> LayerParts:
         """Nearest codes of the weights, for the scale of the input."""
-        x = self.operand(real.x)
-        bias = None if real.b is None else self.graph.constants[real.b]
-        found = layer_weights(self.graph.constants[real.w], bias, x.scale, self.node.name)
-        steps = np.zeros(len(found.weight)) if found.bias is None else found.bias
-        return LayerSums(x, self.constant("weight", found.weight), found.scale, steps)
+        return self._layer31()
 
     @property
     def limits(self) -> tuple[int, int]:
@@ -130,27 +113,4 @@ class SearchedMixed(SearchedConversion, MixedConversion):
         if self.held is None or self.held.activation is None:
             return self.limits
         clip = self.held.activation.attrs_as(ops.Clip)
-        return self.bounds_of(clip.low, clip.high)
-
-    @property
-    def output_shape(self) -> tuple[int, ...]:
-        """Shape of the output."""
-        return self.graph.shape(self.value)
-
-    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
-        """A tensor in another shape."""
-        value = self.builder.values[name]
-        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
-        self.builder.value(made)
-        inputs = qops.QReshape.Inputs(name)
-        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
-        return made.name
-
-    def intermediate(
-        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
-    ) -> str:
-        """The output of one more node: the codes of this node's output in another shape."""
-        name = self.builder.fresh(f"{self.value}/rows")
-        self.builder.value(Value(name, shape, self.y.dtype, self.y, self.value))
-        self.builder.node(name, attrs, inputs, (name,), self.node.sources)
-        return name
+        return self.bounds_of(clip)

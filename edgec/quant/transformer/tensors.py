@@ -18,19 +18,20 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
 from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.channels import per_channel, stream_unit
+from edgec.quant.common.params import ANY_SCALE, Scales, per_channel, stream_unit
 from edgec.quant.common.weights import operand_codes
-from edgec.quant.convert.context import INT8_REACH
+from edgec.quant.convert.rules import INT8_REACH
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import LEAST_CODE
 
 
 class Form(enum.Enum):
-    """What a value is stored for: to be multiplied, in 8 bits or in 16, or to be added to."""
+    """Use of a stored value: to be multiplied, in 8 bits or in 16, or to be added to."""
 
     CODES = enum.auto()
     INT16 = enum.auto()
@@ -62,7 +63,7 @@ class Tensors:
         self.builder.reserve(graph.values)
         self._made: dict[tuple[str, Form], str] = {}
         self._names: dict[tuple[str, Form], str] = {}
-        self._constants: dict[tuple[str, QuantParams | None], str] = {}
+        self._constants: dict[tuple[str, QuantParams], str] = {}
         for name in graph.inputs:
             self._start(name)
 
@@ -193,12 +194,14 @@ class Tensors:
             codes = np.maximum(codes, LEAST_CODE)
         return self.array(f"{name}/{quant.dtype.value}", codes, quant)
 
-    def constant_codes(self, name: str, quant: QuantParams | None = None) -> str:
-        """A constant operand as int8, with the parameters given or its own."""
-        if (name, quant) not in self._constants:
-            codes, found = operand_codes(self.graph.constants[name], quant)
-            self._constants[name, quant] = self.array(f"{name}/int8", codes, found)
-        return self._constants[name, quant]
+    def constant_codes(
+        self, name: str, quant: QuantParams | None, scales: Scales = ANY_SCALE
+    ) -> str:
+        """A constant operand as int8, with the parameters given or its own of the scales given."""
+        codes, found = operand_codes(self.graph.constants[name], quant, scales)
+        if (name, found) not in self._constants:
+            self._constants[name, found] = self.array(f"{name}/int8", codes, found)
+        return self._constants[name, found]
 
     # -- nodes ------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
-"""What a compilation found out, as frozen data that `report.json` holds.
+"""Results of a compilation as frozen data that `report.json` holds.
 
 Data and JSON only; `report.text` renders it for people.
 """
 
+from edgec.base.given_files import BUNDLE_JSON, REPORT_JSON
 from edgec.report.model.accuracy import (
     CalibrationReport,
     DecisionsReport,
@@ -11,18 +12,19 @@ from edgec.report.model.accuracy import (
     finite,
 )
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport, TensorGap
-from edgec.report.model.layers import GrowthReport, LayerReport, PooledLayerReport
+from edgec.report.model.layers import COLLECTS, GrowthReport, LayerReport, PooledLayerReport
 from edgec.report.model.memory import (
     BufferReport,
     MemoryReport,
     PlacementReport,
     RamWeightsReport,
 )
-from edgec.report.model.report import BUNDLE_JSON, REPORT_JSON, SCHEMA, Report
+from edgec.report.model.report import SCHEMA, Report
 from edgec.report.model.tensors import TensorReport
 
 __all__ = [
     "BUNDLE_JSON",
+    "COLLECTS",
     "REPORT_JSON",
     "SCHEMA",
     "BufferReport",

@@ -1,4 +1,4 @@
-"""What quantization did to accuracy, and where it went."""
+"""Accuracy after quantization, and the layers that lose most of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def finite(decibels: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationReport:
-    """How activation ranges were found.
+    """Choice of activation ranges.
 
     Attributes:
         source: "user" (data were given), "none" (all ranges are in the file) or "synthetic".
@@ -38,7 +38,7 @@ class CalibrationReport:
 
 @dataclass(frozen=True, slots=True)
 class DecisionsReport:
-    """How often the largest element of the outputs is the one of the float model.
+    """Agreement of the largest output elements with those of the float model.
 
     Attributes:
         equal: samples with the same largest element.
@@ -54,7 +54,7 @@ class DecisionsReport:
 
 @dataclass(frozen=True, slots=True)
 class Int16Report:
-    """Which tensors have int16 codes, what they give and what they cost.
+    """Tensors with int16 codes, with their accuracy and their cost.
 
     Accuracies are those of the worst output, measured while the network was fitted to the other
     calibration samples; None: without any noise.
@@ -94,7 +94,7 @@ class Int16Report:
 
 @dataclass(frozen=True, slots=True)
 class LossReport:
-    """What a layer, or the codes of an input, add to the noise at the outputs.
+    """Noise that a layer, or the codes of an input, add at the outputs.
 
     Each was tried alone on calibration samples, in a network that is exact otherwise.
 

@@ -1,4 +1,4 @@
-"""What was compared after a build: generated code, and files of quantized models."""
+"""Comparisons after a build: generated code, and files of quantized models."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ class CheckReport:
         lengths: the lengths that were run, of a model of variable length.
         decimals: how many of each printed result were compared, in place of tensors; 0: tensors
             were compared.
+        program: the program that this computer's own processor ran, such as "qemu-arm"; empty
+            where all was emulated or run within edgec.
+        confined: what kept it from network and files: "bubblewrap", "namespaces" or "none".
     """
 
     what: str
@@ -27,6 +30,8 @@ class CheckReport:
     stack_bytes: int | None = None
     lengths: tuple[int, ...] = ()
     decimals: int = 0
+    program: str = ""
+    confined: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,7 @@ class QdqReport:
 
 @dataclass(frozen=True, slots=True)
 class TensorGap:
-    """How far a tensor is from the same tensor of the file that was compiled.
+    """Distance of a tensor from the same tensor of the file that was compiled.
 
     Attributes:
         name: the tensor.

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+COLLECTS = "TurnStack"
+"""The operator of steps that collect the values of the turns of a loop in one tensor."""
+
 
 @dataclass(frozen=True, slots=True)
 class GrowthReport:
-    """What a step of a shorter run has less than that of the longest, n tokens being missing.
+    """Sizes that a step has less in a run that is n tokens shorter than the longest.
 
     Attributes:
         output_axis: axis of the output that is shorter by n; None: none is.
@@ -34,6 +37,8 @@ class LayerReport:
         output_bytes: bytes of the tensor it writes.
         growth: how that depends on the length of a run; None: not at all.
         form: name of the form of requantization in which it ends; "" if it has none.
+        turns: how often a run calls it, in loops; `macs` are those of all calls, `output_shape` and
+            bytes those of one.
     """
 
     name: str
@@ -48,6 +53,7 @@ class LayerReport:
     output_bytes: int = 0
     growth: GrowthReport | None = None
     form: str = ""
+    turns: int = 1
 
     def less(self, tokens: int) -> LayerReport:
         """The step in a run that is shorter than the longest by `tokens`."""
@@ -67,7 +73,7 @@ class LayerReport:
 
 @dataclass(frozen=True, slots=True)
 class PooledLayerReport:
-    """How a layer with pooled weights is computed, and why so.
+    """Kernel of a layer with pooled weights, with the reason for it.
 
     Attributes:
         layer: name of the layer's output.

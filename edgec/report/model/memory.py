@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from edgec.base.compiler_level import CompilerLevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,13 @@ class MemoryReport:
         flash_limit_bytes, ram_limit_bytes: what the board has; None: no limit (host).
         flash_bytes: the image in flash, as long as firmware.bin; None if not built, as the others.
         code_bytes: the flash that is not weights, alignment between sections included.
-        ram_bytes: arena + stack + variables + weights in RAM.
+        ram_bytes: arena + state + stack + variables + weights in RAM.
         stack_bytes: reserved for the stack.
         variable_bytes: variables of the firmware, with and without initial values.
         ram_weight_bytes: weights that start-up copies to RAM.
+        state_bytes: what the model keeps from run to run.
+        run_stack: stack that the library needs at most when GCC compiles it for the board's core,
+            by level, without the step hook and functions of other libraries; empty: not measured.
     """
 
     arena_bytes: int
@@ -50,6 +56,8 @@ class MemoryReport:
     stack_bytes: int | None = None
     variable_bytes: int | None = None
     ram_weight_bytes: int | None = None
+    state_bytes: int = 0
+    run_stack: Mapping[CompilerLevel, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class RamWeightsReport:
 
 @dataclass(frozen=True, slots=True)
 class PlacementReport:
-    """Where arena and weights lie while the firmware runs.
+    """Regions of arena and weights while the firmware runs.
 
     Attributes:
         placement: "auto", "flash" or "sram".

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from edgec.base.calls import StepLoop, calls_of
 from edgec.base.errors import ConfigError
+from edgec.base.given_files import REPORT_JSON, check_build_folder
 from edgec.base.options import App, Optimize
-from edgec.base.swap import recover
 from edgec.report.model.accuracy import (
     CalibrationReport,
     DecisionsReport,
@@ -25,9 +27,6 @@ from edgec.report.model.tensors import TensorReport
 from edgec.target.board import Board
 
 SCHEMA = 2
-REPORT_JSON = "report.json"
-BUNDLE_JSON = "bundle.json"
-"""What a bundle of several builds has instead."""
 _MAX_BYTES = 64 << 20
 
 
@@ -50,6 +49,8 @@ class Report:
         has_integers: the model's file holds integer weights or rounds between its operators; None
             in reports that do not say so.
         optimize: what library and compiler prefer.
+        loops: the steps that are repeated, an outer loop before those within it.
+        state: outputs of the model's file that it takes in the next run, by input.
     """
 
     schema: int
@@ -82,6 +83,13 @@ class Report:
     placement: PlacementReport | None = None
     has_integers: bool | None = None
     optimize: Optimize = Optimize.SPEED
+    state: Mapping[str, str] = field(default_factory=dict)
+    loops: tuple[StepLoop, ...] = ()
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The number of the step of each call of a run, in order."""
+        return tuple(call.step for call in calls_of(self.loops, len(self.layers)))
 
     def lost(self, step: int) -> float | None:
         """The share of the noise at the outputs that a layer adds; None where none was tried."""
@@ -121,16 +129,14 @@ class Report:
             ConfigError: there is none, or it is damaged or of another version.
         """
         hint = "DIR is the folder that `edgec compile` wrote; compile again if it is damaged"
-        recover(folder)
+        check_build_folder(folder)
         path = folder / REPORT_JSON
         if not path.is_file():
-            if (folder / BUNDLE_JSON).is_file():
-                raise ConfigError(
-                    "is a bundle of several models, not the build folder of one",
-                    where=str(folder),
-                    hint="give one of the build folders that it was made of; edgec flash takes it",
-                )
-            raise ConfigError(f"holds no {REPORT_JSON}", where=str(folder), hint=hint)
+            raise ConfigError(
+                "is a bundle of several models, not the build folder of one",
+                where=str(folder),
+                hint="give one of the build folders that it was made of; edgec flash takes it",
+            )
         try:
             if path.stat().st_size > _MAX_BYTES:
                 raise ValueError("it is too large")

@@ -1,4 +1,4 @@
-"""What a build has at its ends: inputs and outputs."""
+"""Inputs and outputs of a build."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TensorReport:
 
     @property
     def quant(self) -> QuantParams:
-        """What the codes of the library mean."""
+        """Quantization parameters of the library's codes."""
         if not self.feature_scales:
             return QuantParams.per_tensor(self.scale, self.zero_point, DType(self.library_dtype))
         axis = len(self.library_shape) - 1

@@ -30,7 +30,7 @@ static bool is_wrong;
 static void put_decision(const edgec_context_t *network) {
     static float scores[SCORES];
     const uint32_t best = NETWORK(argmax)(network);
-    (void)NETWORK(dequantize_output)(network, scores);
+    (void)NETWORK(dequantize)(network, scores);
     text_put(NETWORK(label)(best));
     text_put(" ");
     text_put_real(scores[best]);
@@ -39,9 +39,8 @@ static void put_decision(const edgec_context_t *network) {
 /* A sensor of the board takes this way, too: fill `numbers`, and call it. */
 static void decide(void) {
     edgec_context_t network;
-    if (NETWORK(init)(&network, console_borrow_arena(), EDGEC_APP_ARENA_BYTES) == EDGEC_OK &&
-        NETWORK(quantize_input)(&network, numbers) == EDGEC_OK &&
-        NETWORK(run)(&network) == EDGEC_OK) {
+    if (NETWORK(init)(&network, console_borrow_arena(), EDGEC_APP_ARENA_SIZE) == EDGEC_OK &&
+        NETWORK(quantize)(&network, numbers) == EDGEC_OK && NETWORK(run)(&network) == EDGEC_OK) {
         put_decision(&network);
     } else {
         text_put("error: the network failed");

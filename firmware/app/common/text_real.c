@@ -12,7 +12,7 @@
 #define MILLI 1000U
 #define BILLION 1000000000U
 #define MOST_POWER 1000 /* of ten; exponents beyond it are not told apart */
-/* What is no larger rounds to a finite float: half of the last bit of FLT_MAX above it. */
+/* Largest number that rounds to a finite float: half of the last bit of FLT_MAX above it. */
 #define MOST_REAL ((double)FLT_MAX * (1.0 + 1.0 / 33554432.0))
 #define LEAST_POWER (-60) /* nine digits times this power of ten are no float but 0 */
 

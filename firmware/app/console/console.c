@@ -3,7 +3,11 @@
 #include "port.h"
 #include "protocol.h"
 
-PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_BYTES];
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_SIZE];
+
+#ifdef EDGEC_APP_STATE_SIZE
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t state[EDGEC_APP_STATE_SIZE];
+#endif
 
 static const edgec_model_t *const models[] = {EDGEC_APP_MODELS};
 
@@ -14,6 +18,10 @@ static const protocol_config_t config = {
     .num_models = sizeof models / sizeof models[0],
     .arena = arena,
     .arena_bytes = sizeof arena,
+#ifdef EDGEC_APP_STATE_SIZE
+    .state = state,
+    .state_bytes = sizeof state,
+#endif
 };
 
 static protocol_t protocol;

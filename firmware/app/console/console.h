@@ -4,7 +4,9 @@
  *     EDGEC_APP_VERSION      version of edgec, a string
  *     EDGEC_APP_BOARD        name of the board, a string
  *     EDGEC_APP_MODELS       addresses of the models (edgec_model_t), separated by commas
- *     EDGEC_APP_ARENA_BYTES  the largest of their arenas
+ *     EDGEC_APP_ARENA_SIZE  the largest of their arenas
+ *     EDGEC_APP_STATE_SIZE  the largest of their states, if one has any: each is reset when its
+ *                            model is selected
  */
 #ifndef EDGEC_APP_CONSOLE_H
 #define EDGEC_APP_CONSOLE_H
@@ -23,7 +25,7 @@ void console_receive(char character);
 /* Whether the next character begins a request, so that it may as well begin something else. */
 bool console_is_idle(void);
 
-/* The memory that models run in, EDGEC_APP_ARENA_BYTES, for a run of the program's own, while the
+/* The memory that models run in, EDGEC_APP_ARENA_SIZE, for a run of the program's own, while the
  * console is idle.  What requests wrote into it is lost to them: they begin anew. */
 uint8_t *console_borrow_arena(void);
 

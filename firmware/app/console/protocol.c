@@ -48,6 +48,17 @@ void protocol_forget(protocol_t *protocol) {
     }
 }
 
+static edgec_status_t begin_model(const protocol_config_t *config, const edgec_model_t *model,
+                                  edgec_context_t *context) {
+#ifdef PROTOCOL_STATE
+    if (model->state_bytes > 0U) {
+        return model->init_state(context, config->arena, config->arena_bytes, config->state,
+                                 config->state_bytes);
+    }
+#endif
+    return model->init(context, config->arena, config->arena_bytes);
+}
+
 static const char *select_model(protocol_t *protocol, uint32_t index) {
     const protocol_config_t *config = protocol->config;
     const edgec_model_t *model = config->models[index];
@@ -55,7 +66,7 @@ static const char *select_model(protocol_t *protocol, uint32_t index) {
     if (model->num_inputs > PROTOCOL_MAX_INPUTS) {
         return "model has too many inputs";
     }
-    if (model->init(&context, config->arena, config->arena_bytes) != EDGEC_OK) {
+    if (begin_model(config, model, &context) != EDGEC_OK) {
         return "model refuses the arena";
     }
     protocol->model = model;
@@ -80,6 +91,11 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     reply_text("model=", model->name);
     reply_text("digest=", model->digest);
     reply_number("arena=", model->arena_bytes);
+#ifdef PROTOCOL_STATE
+    if (model->state_bytes > 0U) {
+        reply_number("state=", model->state_bytes);
+    }
+#endif
     reply_number("steps=", model->num_steps);
     if (model->set_activation_bits != NULL) {
         reply_number("runtime_bits=", 1);
@@ -135,6 +151,18 @@ static const char *serve_length(protocol_t *protocol, char *rest) {
     return NULL;
 }
 
+#ifdef PROTOCOL_STATE
+static const char *serve_reset(protocol_t *protocol, char *rest) {
+    (void)rest;
+    if (protocol->model->reset == NULL) {
+        return "model has no state";
+    }
+    (void)protocol->model->reset(&protocol->context);
+    protocol_forget(protocol);
+    return NULL;
+}
+#endif
+
 static const char *serve_ping(protocol_t *protocol, char *rest) {
     const char *word = text_next_word(&rest);
     (void)protocol;
@@ -142,8 +170,8 @@ static const char *serve_ping(protocol_t *protocol, char *rest) {
     return NULL;
 }
 
-/* Where `count` bytes of an input, from `start`, are to be written; NULL, with an error, if they
- * cannot be. */
+/* Address of `count` bytes of an input, from `start`, for a request that writes them; NULL, with an
+ * error, if they cannot be. */
 static uint8_t *place_of(protocol_t *protocol, uint32_t index, uint32_t start, uint32_t count,
                          const char **error) {
     const edgec_model_t *model = protocol->model;
@@ -332,6 +360,9 @@ static const struct {
     {"length", "N: tokens of a run", serve_length},
     {"write", "INPUT START HEX", serve_write},
     {"frame", "INPUT START COUNT, and bytes", serve_frame},
+#ifdef PROTOCOL_STATE
+    {"reset", ": begin a new stream", serve_reset},
+#endif
     {"run", "", serve_run},
     {"read", "OUTPUT [START COUNT]", serve_read},
     {"trace", "= run + CRC-32 of steps", serve_trace},
@@ -351,7 +382,8 @@ static const char *serve_help(protocol_t *protocol, char *rest) {
     return NULL;
 }
 
-/* Check and take off the line's checksum, if it has one.  What the line asks; NULL when damaged. */
+/* Check and take off the line's checksum, if it has one.  Returns the request; NULL when damaged.
+ */
 static char *checked_request(protocol_t *protocol) {
     char *line = protocol->line;
     if (line[0] != '*') {

@@ -12,8 +12,9 @@
  *     read 0                    show output 0 as hexadecimal bytes
  *     read 0 64 10              show 10 bytes of it, from byte 64
  *     trace                     like `run`, with the size and the CRC-32 of what each step wrote
- *     dump 3                    like `run`, with the bytes that step 3 wrote
+ *     dump 3                    like `run`, with the bytes that step 3 wrote, in a loop each turn
  *     bench                     like `run`, with the cycles of each step
+ *     reset                     begin a new stream, where the model keeps a state between runs
  *     bits 4                    from now on at most 4 bits of activations, where the model can
  *     length 20                 from now on runs of 20 tokens, where the model can; `info` tells
  *                               how long inputs and outputs are then
@@ -46,7 +47,9 @@
 #define PROTOCOL_MAX_INPUTS 16U
 #endif
 
-/* What the program is made of; filled in by console.c. */
+/* The build defines PROTOCOL_STATE where a model has a state: only then is there `reset`. */
+
+/* Parts of the program; filled in by console.c. */
 typedef struct protocol_config {
     const char *version; /* of edgec */
     const char *board;
@@ -54,6 +57,8 @@ typedef struct protocol_config {
     uint32_t num_models;
     uint8_t *arena;
     uint32_t arena_bytes;
+    uint8_t *state; /* NULL: no model has one */
+    uint32_t state_bytes;
 } protocol_config_t;
 
 /* State of the conversation. */

@@ -7,7 +7,7 @@
 #include "port.h"
 #include "runner.h"
 
-PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_BYTES];
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_SIZE];
 
 static const edgec_model_t *const models[] = {EDGEC_APP_MODELS};
 

@@ -14,7 +14,7 @@
 #define PRINTED_BYTES 8U /* on one line of `db print` */
 #define DEFAULT_WARMUP 10U
 
-/* What the runner knows firmware by; the GUI of the energy runner looks for this very text. */
+/* Identification of the firmware; the GUI of the energy runner looks for this very text. */
 #define PROFILE "ULPMark for tinyML Firmware V0.0.1"
 
 static const char *board_name;
@@ -91,7 +91,7 @@ static void serve_bytes(char *word) {
     } else if (data_taken == data_expected) {
         put_line("e-[No bytes expected, 'db load' goes first]");
     } else {
-        /* What is beyond the last byte is not taken. */
+        /* Bytes beyond the last one are dropped. */
         for (int32_t i = 0; i < count && data_taken < data_expected; i++) {
             data[data_taken++] = (uint8_t)word[i];
         }

@@ -1,4 +1,4 @@
-/* What each MCU family implements for port/common.  Called in this order. */
+/* Functions that each MCU family implements for port/common.  Called in this order. */
 #ifndef EDGEC_PORT_BOARD_IO_H
 #define EDGEC_PORT_BOARD_IO_H
 

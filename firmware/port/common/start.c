@@ -6,7 +6,7 @@
 #include "memory.h"
 #include "port.h"
 
-/* What must lie in RAM and is stored in flash. */
+/* Sections that run from RAM and are stored in flash. */
 typedef struct copy {
     uint32_t *to;
     const uint32_t *from;
@@ -21,7 +21,7 @@ extern const copy_t edgec_copies_end[];
 extern uint32_t edgec_bss_start[];
 extern uint32_t edgec_bss_end[];
 
-/* What an unused word of the stack holds. */
+/* Value of an unused word of the stack. */
 #define STACK_PAINT 0x5AC35AC3U
 
 int main(void);

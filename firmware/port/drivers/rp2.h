@@ -1,4 +1,4 @@
-/* What RP2040 and RP2350 have in common: resets, crystal, system PLL, clock multiplexers and a
+/* Common parts of RP2040 and RP2350: resets, crystal, system PLL, clock multiplexers and a
  * PL011 as console on GPIO0 (TX) and GPIO1 (RX).  The port defines before it includes this file:
  * RESETS, XOSC, PLL_SYS, CLOCKS, IO_BANK0, UART0: bases; RESETS_IO_BANK0, RESETS_PADS_BANK0,
  * RESETS_PLL_SYS, RESETS_UART0: bits of blocks; PLL_FBDIV and PLL_POSTDIV1, 2: dividers of the PLL.

@@ -38,7 +38,7 @@ static void attention_s8_0(const int8_t *q, const int8_t *k, const int8_t *v, in
                 int32_t sums[EDGEC_VALUE_COLUMNS];
                 edgec_weighted_values(weights, values + e, KEYS, 96, columns, sums);
                 for (int32_t c = 0; c < columns; c++) {
-                    out[e + c] = edgec_attention_output(sums[c], scale);
+                    out[e + c] = edgec_attention_code(sums[c], scale);
                 }
             }
         }

@@ -1,7 +1,9 @@
-/* Comparison of 9 integers with 1. */
-static void is_equal_s8_0(const edgec_s32_t *x, edgec_s32_t *y)
+/* is of int32 to int32, 100 elements. */
+static void is_s32_0(const edgec_s32_t *a, edgec_s32_t *y)
 {
-    for (int32_t i = 0; i < 9; i++) {
-        y[i] = (x[i] == 1) ? 1 : 0;
+    int32_t n = 0;
+    for (int32_t i0 = 0; i0 < 100; i0++) {
+        y[n] = (edgec_s32_t)edgec_is_equal(a[i0], 1);
+        n++;
     }
 }

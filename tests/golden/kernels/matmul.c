@@ -1,11 +1,10 @@
-/* 3 matrix products [4, 5] by 6 columns. */
+/* 3 matrix products [4, 5] by 6 columns, int8 and int8 to int8. */
 static void matmul_s8_0(const int8_t *a, const int8_t *b, int8_t *y, const edgec_single_params_t *params)
 {
     enum {
         ROWS = 4,
         DEPTH = 5,
         COLUMNS = 6,
-        PRE_SHIFT = 3, SHIFT = 9, LOW = -127, HIGH = 127
     };
     const edgec_single_params_t p = *params;
     int32_t n = 0;
@@ -21,7 +20,7 @@ static void matmul_s8_0(const int8_t *a, const int8_t *b, int8_t *y, const edgec
                     acc += (from_a[d * 1] - p.a_zero_point) *
                            (from_b[d * 1] - p.b_zero_point);
                 }
-                y[n] = (int8_t)edgec_limit(edgec_rescale(acc, p.multiplier, PRE_SHIFT, SHIFT), LOW, HIGH);
+                y[n] = edgec_rescale_s8(acc, p.multiplier, 3, 9, -127, 127);
                 n++;
             }
         }

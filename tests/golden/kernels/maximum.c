@@ -1,5 +1,5 @@
-/* Larger of two tensors, 24 elements. */
-static void extremum_s8_0(const int8_t *a, const int8_t *b, int8_t *y)
+/* max of int8, int8 to int8, 24 elements. */
+static void max_s8_0(const int8_t *a, const int8_t *b, int8_t *y)
 {
     int32_t n = 0;
     for (int32_t i0 = 0; i0 < 6; i0++) {

@@ -55,15 +55,15 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
         const uint32_t padding = edgec_sxtb16((uint8_t)p.x_zero_point * 0x01010101U);
         /* Weights beyond the last one are zero; what they multiply must only be defined. */
-        memset(widened + (WORDS - 1) * EDGEC_TILE_3X2_ROWS * 2, 0, EDGEC_TILE_3X2_ROWS * 8);
+        memset(widened + (WORDS - 1) * EDGEC_DENSE_3X2_ROWS * 2, 0, EDGEC_DENSE_3X2_ROWS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
-        for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X2_ROWS) {
-            const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X2_ROWS);
-            for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
+        for (int32_t first = 0; first < ROWS; first += EDGEC_DENSE_3X2_ROWS) {
+            const int32_t count = edgec_min_s32(ROWS - first, EDGEC_DENSE_3X2_ROWS);
+            for (int32_t j = 0; j < EDGEC_DENSE_3X2_ROWS; j++) {
                 edgec_pair_t *to = widened + 2 * j;
                 const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_TILE_3X2_ROWS * 2) {
+                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DENSE_3X2_ROWS * 2) {
                     const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                     if (iy < 0 || iy >= HEIGHT) {
                         edgec_fill3(padding, to, RUN_WORDS);
@@ -73,8 +73,8 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
                     const int32_t right = edgec_min_s32(WIDTH - ix, KERNEL_W);
                     const int32_t words = CHANNELS / 4;
                     edgec_fill3(padding, to, left * words);
-                    edgec_widen3(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * words * EDGEC_TILE_3X2_ROWS * 2, (right - left) * words);
-                    edgec_fill3(padding, to + right * words * EDGEC_TILE_3X2_ROWS * 2,
+                    edgec_widen3(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * words * EDGEC_DENSE_3X2_ROWS * 2, (right - left) * words);
+                    edgec_fill3(padding, to + right * words * EDGEC_DENSE_3X2_ROWS * 2,
                                 (KERNEL_W - right) * words);
                 }
                 /* Rows beyond the last one repeat it; their sums are not stored. */
@@ -88,8 +88,8 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
             for (int32_t o = 0; o < end; o += 2, weights += WORDS * 8) {
                 const int32_t second = p.bias[o + 1];
                 const int32_t filters = 2;
-                int32_t sums[2 * EDGEC_TILE_3X2_ROWS];
-                for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
+                int32_t sums[2 * EDGEC_DENSE_3X2_ROWS];
+                for (int32_t j = 0; j < EDGEC_DENSE_3X2_ROWS; j++) {
                     sums[2 * j] = p.bias[o];
                     sums[2 * j + 1] = second;
                 }

@@ -1,18 +1,11 @@
-/* Squared difference of two tensors, 24 elements. */
-static void squared_difference_s8_0(const int8_t *a, const int8_t *b, int8_t *y, const edgec_add20_params_t *params)
+/* squared of int8, int8 to int8, 24 elements. */
+static void squared_s8_0(const int8_t *a, const int8_t *b, int8_t *y, const edgec_tflite_sum_params_t *params)
 {
-    enum { A_RIGHT = 0, B_RIGHT = 2, RIGHT = 9 };
-    const edgec_add20_params_t p = *params;
+    const edgec_tflite_sum_params_t p = *params;
     int32_t n = 0;
     for (int32_t i0 = 0; i0 < 6; i0++) {
         for (int32_t i1 = 0; i1 < 4; i1++) {
-            const int32_t fine_a =
-                edgec_twice(a[i0 * 4 + i1] - p.a_zero_point, p.a_multiplier, 7, A_RIGHT);
-            const int32_t fine_b =
-                edgec_twice(b[i0 * 0 + i1] - p.b_zero_point, p.b_multiplier, 7, B_RIGHT);
-            const int32_t difference = fine_a - fine_b;
-            const int32_t scaled = edgec_twice(difference * difference, p.y_multiplier, 0, RIGHT);
-            y[n] = edgec_clamp_s8(p.y_zero_point + scaled, p.act_min, p.act_max);
+            y[n] = (int8_t)edgec_squared_difference(a[i0 * 4 + i1], b[i0 * 0 + i1], &p, 7, 0, 2, 9);
             n++;
         }
     }

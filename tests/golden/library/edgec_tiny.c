@@ -10,9 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "edgec/math.h"
-#include "edgec/params.h"
-#include "edgec_tiny_weights.h"
+#include "edgec_RUNTIME/arithmetic/math.h"
+#include "edgec_RUNTIME/arithmetic/params.h"
+#include "edgec_tiny-weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");
 
 /* ---- Kernels ---- */
@@ -124,12 +124,12 @@ EDGEC_SEPARATE void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y
     }
 }
 
-/* ---- What differs between layers that share a kernel ---- */
+/* ---- Arguments of kernels that several layers may share ---- */
 
 static const edgec_conv_params_t params_0 = {
-    .weights = edgec_tiny_weights_0,
-    .bias = edgec_tiny_bias_1,
-    .multiplier = edgec_tiny_multipliers_2,
+    .weights = edgec_tiny_0_weights,
+    .bias = edgec_tiny_1_bias,
+    .multiplier = edgec_tiny_2_multipliers,
     .x_zero_point = -3,
     .y_zero_point = -3,
     .act_min = -128,
@@ -137,9 +137,9 @@ static const edgec_conv_params_t params_0 = {
 };
 
 static const edgec_conv_params_t params_1 = {
-    .weights = edgec_tiny_weights_3,
-    .bias = edgec_tiny_bias_4,
-    .multiplier = edgec_tiny_multipliers_5,
+    .weights = edgec_tiny_3_weights,
+    .bias = edgec_tiny_4_bias,
+    .multiplier = edgec_tiny_5_multipliers,
     .x_zero_point = -3,
     .y_zero_point = -3,
     .act_min = -128,

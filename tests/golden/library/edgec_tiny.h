@@ -17,22 +17,26 @@
  *
  *     #include "edgec_tiny.h"
  *
- *     static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_TINY_ARENA_BYTES];
+ *     EDGEC_ALIGNED static uint8_t arena[EDGEC_TINY_ARENA_BYTES];
  *
  *     void infer(const float *values, float *results)
  *     {
  *         edgec_context_t context;
  *         edgec_tiny_init(&context, arena, sizeof arena);
- *         edgec_tiny_quantize_input(&context, values);
+ *         edgec_tiny_quantize(&context, values);
  *         edgec_tiny_run(&context);
- *         edgec_tiny_dequantize_output(&context, results);
+ *         edgec_tiny_dequantize(&context, results);
  *     }
  */
 #ifndef EDGEC_MODEL_EDGEC_TINY_H
 #define EDGEC_MODEL_EDGEC_TINY_H
 
-#include "edgec/codes.h"
-#include "edgec/edgec.h"
+#include "edgec_RUNTIME/codes.h"
+#include "edgec_RUNTIME/edgec.h"
+
+#if EDGEC_RUNTIME != 0xRUNTIMEUL
+#error "this file includes models that different versions of edgec made; make them with one, or use each in a file of its own"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,7 +75,7 @@ const void *edgec_tiny_output(const edgec_context_t *context, uint32_t index);
 /* Fill input 0 from real numbers, float [1, 4, 4, 2]: their nearest codes, of two equally near
  * ones the greater; beyond the codes the last one; of NaN the code of zero.  In integer arithmetic.
  * EDGEC_ERROR_NULL: a pointer is NULL, or the context has no arena. */
-static inline edgec_status_t edgec_tiny_quantize_input(const edgec_context_t *context, const float *values)
+static inline edgec_status_t edgec_tiny_quantize(const edgec_context_t *context, const float *values)
 {
     static const edgec_scale_t scale = {0x1999999999999AULL, 0x9FFFFF10U, -57};
     return edgec_quantize_s8(edgec_tiny_input(context, 0), values, EDGEC_TINY_INPUT_0_ELEMENTS, &scale, EDGEC_TINY_INPUT_0_ZERO_POINT);
@@ -79,7 +83,7 @@ static inline edgec_status_t edgec_tiny_quantize_input(const edgec_context_t *co
 
 /* The real numbers of output 0, float [1, 4, 4, 2]: one multiplication each.
  * EDGEC_ERROR_NULL: a pointer is NULL, or the context has no arena. */
-static inline edgec_status_t edgec_tiny_dequantize_output(const edgec_context_t *context, float *values)
+static inline edgec_status_t edgec_tiny_dequantize(const edgec_context_t *context, float *values)
 {
     const int8_t *const codes = (const int8_t *)edgec_tiny_output(context, 0);
     if (codes == NULL || values == NULL) {

@@ -29,7 +29,7 @@ edgec_status_t edgec_sample_run(edgec_context_t *context)
     gemm_s8_6(arena + 200, arena + 0, &params_7);
     step_done(context, 6U, arena + 0, 10U);
     /* s_onnx */
-    softmax_s8_7(arena + 0, arena + 0, &params_8);
+    softmax_s8_7(arena + 0, edgec_sample_15_exponentials, arena + 0);
     step_done(context, 7U, arena + 0, 10U);
     return EDGEC_OK;
 }

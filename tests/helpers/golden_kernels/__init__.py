@@ -1,16 +1,24 @@
 """A small case of every form of every kernel, a module for each package of `edgec.kernels`."""
 
 from edgec.kernels.family import KernelSpec
-from golden_kernels import dsp, generic, mixed, neon, packed, small, transformer, weightpool, wide
+from golden_kernels import (
+    dsp,
+    elementwise,
+    generic,
+    m0,
+    neon,
+    packed,
+    transformer,
+    weightpool,
+)
 
 KERNELS: dict[str, KernelSpec] = {
     **dsp.CASES,
+    **elementwise.CASES,
     **generic.CASES,
-    **mixed.CASES,
     **neon.CASES,
     **packed.CASES,
-    **small.CASES,
+    **m0.CASES,
     **transformer.CASES,
     **weightpool.CASES,
-    **wide.CASES,
 }

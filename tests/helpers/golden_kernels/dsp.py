@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import specs as s
 
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.base.dtypes import DType
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.target.target import Sharing
@@ -28,62 +29,64 @@ _POINTWISE_10 = Window(5, 5, 10, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _STRIDED = Window(5, 8, 12, 3, 4, 1, 1, 2, 2, 0, 0, 1, 1)
 
 CASES: dict[str, KernelSpec] = {
-    "tile_3x2_padded": s.Tile3x2(WINDOW, 8, 32),
-    "tile_3x2_odd_residual": s.Tile3x2(VALID, 7, 32, residual_shift=12),
-    "tile_3x2_gathered": s.Tile3x2(ODD, 6, 32),
-    "tile_3x2_rescale16_residual": s.Tile3x2(
+    "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, DType.INT16, DType.INT16, 32),
+    "dense_2x2_widening": s.Dense2x2(ODD, 6, DType.INT8, DType.INT16, 31),
+    "dense_3x2_padded": s.Dense3x2(WINDOW, 8, 32),
+    "dense_3x2_odd_residual": s.Dense3x2(VALID, 7, 32, residual_shift=12),
+    "dense_3x2_gathered": s.Dense3x2(ODD, 6, 32),
+    "dense_3x2_rescale16_residual": s.Dense3x2(
         POINTWISE, 7, 9, rescale16=Rescale16(WIDE, residual=True)
     ),
-    "depthwise_planes": s.DepthwisePlanes(planes(9, 1), 32, saturates=True),
-    "depthwise_planes_by_two": s.DepthwisePlanes(
+    "depthwise_3x3_s8_dsp": s.Depthwise3x3(planes(9, 1), 32, saturates=True),
+    "depthwise_3x3_by_two": s.Depthwise3x3(
         planes(20, 2), 9, rescale16=Rescale16(INDEX, table=True)
     ),
-    "depthwise_narrow": s.DepthwiseNarrow(planes(6, 1), 32),
-    "depthwise_narrow_by_two": s.DepthwiseNarrow(planes(9, 2), 0, exact31=OFFSET),
-    "depthwise_bands": s.DepthwiseBands(planes(24, 1), 34),
-    "depthwise_bands_by_two": s.DepthwiseBands(
-        replace(planes(24, 2), pad_top=0, pad_left=0), 0, exact31=OFFSET
+    "depthwise_3x3_few_columns_s8_dsp": s.Depthwise3x3FewColumns(planes(6, 1), 32),
+    "depthwise_3x3_few_columns_by_two": s.Depthwise3x3FewColumns(planes(9, 2), 0, tflite31=OFFSET),
+    "depthwise_3x3_many_columns_s8_dsp": s.Depthwise3x3ManyColumns(planes(24, 1), 34),
+    "depthwise_3x3_many_columns_by_two": s.Depthwise3x3ManyColumns(
+        replace(planes(24, 2), pad_top=0, pad_left=0), 0, tflite31=OFFSET
     ),
-    "depthwise_planes_offset31": s.DepthwisePlanes(planes(9, 1), 0, exact31=OFFSET),
-    "tile_3x2_twice31": s.Tile3x2(WINDOW, 5, 0, exact31=TWICE),
-    "line_4x2_columns": s.Line4x2(24, 36, 6, None, window=_LINE, shift=32, saturates=True),
-    "line_4x2_residual": s.Line4x2(
+    "depthwise_3x3_offset31": s.Depthwise3x3(planes(9, 1), 0, tflite31=OFFSET),
+    "dense_3x2_two_roundings31": s.Dense3x2(WINDOW, 5, 0, tflite31=TWICE),
+    "conv_4x2_columns": s.Conv4x2(24, 36, 6, None, window=_LINE, shift=32, saturates=True),
+    "conv_4x2_residual": s.Conv4x2(
         24, 36, 6, None, window=_LINE, any_code=True, shift=34, residual_shift=9, saturates=True
     ),
-    "line_4x2_patch": s.Line4x2(
-        24, 28, 6, None, window=replace(_LINE, channels=3), dual_issue=True, exact31=OFFSET
+    "conv_4x2_patch": s.Conv4x2(
+        24, 28, 6, None, window=replace(_LINE, channels=3), dual_issue=True, tflite31=OFFSET
     ),
-    "tile_4x2_offset31": s.Tile4x2(8, 32, 6, None, exact31=OFFSET),
-    "tile_4x2_twice31": s.Tile4x2(8, 32, 6, None, dual_issue=True, exact31=TWICE),
-    "tile_4x2_twice31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, exact31=ANY),
-    "tile_1x4": s.Tile1x4(64, 10, 32),
-    "tile_1x4_rest": s.Tile1x4(
+    "dense_4x2_offset31": s.Dense4x2(8, 32, 6, None, tflite31=OFFSET),
+    "dense_4x2_two_roundings31": s.Dense4x2(8, 32, 6, None, dual_issue=True, tflite31=TWICE),
+    "dense_4x2_two_roundings31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, tflite31=ANY),
+    "dense_1x4_s8_dsp": s.Dense1x4(64, 10, 32),
+    "dense_1x4_rest": s.Dense1x4(
         30, 36, 9, rescale16=Rescale16(INDEX, table=True), dual_issue=True, roomy=True
     ),
-    "tile_4x2_window": s.Tile4x2(30, 36, 6, Rescale16(BYTE), roomy=True, window=WINDOW),
-    "tile_4x2_31": s.Tile4x2(
+    "dense_4x2_window": s.Dense4x2(30, 36, 6, Rescale16(BYTE), roomy=True, window=WINDOW),
+    "dense_4x2_31": s.Dense4x2(
         30, 36, 6, None, window=WINDOW, any_code=True, shift=32, residual_shift=9, saturates=True
     ),
-    "tile_4x2_31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, shift=33),
-    "tile_4x2_31_odd_registers": s.Tile4x2(9, 28, 5, None, shift=33, saturates=True),
-    "tile_4x2_layer": s.Tile4x2(
+    "dense_4x2_31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, shift=33),
+    "dense_4x2_31_odd_registers": s.Dense4x2(9, 28, 5, None, shift=33, saturates=True),
+    "dense_4x2_layer": s.Dense4x2(
         *(8, 32, 6, None), any_code=True, shift=33, saturates=True, sharing=Sharing.LOOPS
     ),
-    "tile_4x2_shared": s.Tile4x2(
+    "dense_4x2_shared": s.Dense4x2(
         *(9, 32, 5, None), any_code=True, shift=33, saturates=True, sharing=Sharing.PRODUCTS
     ),
-    "tile_4x2_fewer": s.Tile4x2(9, 32, 6, None, any_code=True, exact31=OFFSET),
-    "tile_4x2_four_and_three": s.Tile4x2(
+    "dense_4x2_fewer": s.Dense4x2(9, 32, 6, None, any_code=True, tflite31=OFFSET),
+    "dense_4x2_four_and_three": s.Dense4x2(
         *(25, 12, 6, None), window=_POINTWISE_10, any_code=True, shift=33, saturates=True
     ),
-    "tile_4x2_strided": s.Tile4x2(
-        *(12, 12, 6, None), window=_STRIDED, any_code=True, exact31=OFFSET
+    "dense_4x2_strided": s.Dense4x2(
+        *(12, 12, 6, None), window=_STRIDED, any_code=True, tflite31=OFFSET
     ),
-    "tile_4x2_shared_fewer": s.Tile4x2(
+    "dense_4x2_shared_fewer": s.Dense4x2(
         *(10, 32, 6, None), any_code=True, shift=33, saturates=True, sharing=Sharing.PRODUCTS
     ),
-    "tile_4x2_table": s.Tile4x2(8, 32, 10, Rescale16(INDEX, table=True)),
-    "tile_4x2_residual": s.Tile4x2(7, 32, 9, Rescale16(WIDE, residual=True), dual_issue=True),
+    "dense_4x2_table": s.Dense4x2(8, 32, 10, Rescale16(INDEX, table=True)),
+    "dense_4x2_residual": s.Dense4x2(7, 32, 9, Rescale16(WIDE, residual=True), dual_issue=True),
     "attention_dsp": s.AttentionDsp(1, 9, 8, 2, *HEADS, 15, None),
     "attention_dsp_odd": s.AttentionDsp(2, 8, 9, 2, *HEADS, 15, None, dual_issue=True),
     "attention_dsp_biased": s.AttentionDsp(

@@ -3,10 +3,15 @@
 import specs as s
 
 from edgec.base.dtypes import DType
-from edgec.ir.ops import CompareKind, PadMode, ReduceKind
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.ir import qops
+from edgec.ir.ops import PadMode, ReduceKind
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.family import KernelSpec
-from golden_kernels.common import ANY, DILATED, INDEX, LOOPS, ODD, TWICE, VALID, WINDOW
+from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
+
+_PAIRS = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
+_SPACE = ((s.Loop(8, (1,)),), (s.Loop(25, (8,)),))
+_ROWS = ((s.Loop(4, (8,)),), (s.Loop(8, (1,)),))
 
 CASES: dict[str, KernelSpec] = {
     "conv2d_padded": s.Conv2D(WINDOW, 8, 1, 32),
@@ -17,52 +22,49 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_multiplier_residual": s.Depthwise(WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(ODD, 1, 32),
     "gemm": s.Gemm(4, 16, 10, 32),
+    "windowed": s.Windowed(WINDOW, 8, 1, DType.INT16, DType.INT16, 32, 32),
+    "windowed_to_int8": s.Windowed(DILATED, 6, 2, DType.INT16, DType.INT8, 32, 33),
+    "windowed_depthwise": s.Windowed(ODD, 3, 3, DType.INT16, DType.INT16, 32, 32),
+    "windowed_once": s.Windowed(WINDOW, 8, 1, DType.INT16, DType.INT16, 64, None),
     "conv_transpose": s.ConvTranspose(WINDOW, 8, 1, 32),
-    "add_broadcast": s.Add(LOOPS, 12),
-    "add20_broadcast": s.Add20(LOOPS, 18, 0, 2, subtracts=False),
-    "sub20": s.Add20((s.Loop(24, (1, 1)),), 20, 1, 0, subtracts=True),
-    "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
-    "squared_difference": s.SquaredDifference(LOOPS, 9, 0, 2),
-    "prelu_codes": s.PReluCodes(25, 8, 1, 0, 0, 5),
-    "mul_twice": s.Mul(LOOPS, 7, 0),
-    "reduce_mean_twice": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 5, 1),
-    "matmul_twice": s.MatMulTwice((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), 8, 0),
-    "lut": s.Lut(100),
-    "prelu": s.PRelu(25, 8, 32),
-    "softmax": s.Softmax(1, 10, 32),
-    "softmax31": s.Softmax31(1, 10),
+    "matmul": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, BYTE),
+    "matmul_twice": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, qops.TwoRoundings31((-8,))),
+    "matmul_s16": s.MatMul(
+        *(*_PAIRS, DType.INT16, DType.INT8), qops.Requant31(36, 0, -32767, 32767, DType.INT16)
+    ),
+    "softmax_quotients": s.Softmax(1, 10, qops.Quotients(1 << 20, 32, -128)),
+    "softmax_reciprocal31": s.Softmax(1, 10, qops.Reciprocal31()),
+    "softmax_octaves": s.Softmax(2, 10, qops.Octaves(96_820_000, 11, 15)),
+    "softmax_interpolated": s.Softmax(3, 10, qops.Interpolated(qops.Factor(1288490189, 2))),
     "max_pool": s.MaxPool(WINDOW),
-    "average_pool": s.AveragePool(WINDOW, counts_padding=False, shift=32),
-    "average_codes": s.AverageCodes(WINDOW),
-    "average_codes_inside": s.AverageCodes(VALID),
-    "reduce_mean": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 32),
-    "reduce_max": s.Reduce(ReduceKind.MAX, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
+    "average_pool": s.AveragePool(WINDOW, False, DType.INT8, -3, qops.Requant31(32, 5)),
+    "average_pool_s16": s.AveragePool(
+        *(ODD, False, DType.INT16, 0), qops.Requant31(32, 0, -32767, 32767, DType.INT16)
+    ),
+    "average_pool_codes": s.AveragePool(WINDOW, False, DType.INT8, 0, qops.CodeMean(0, 127)),
+    "reduce_mean": s.Reduce(ReduceKind.MEAN, DType.INT8, *_SPACE, qops.Requant31(32)),
+    "reduce_mean_s16": s.Reduce(ReduceKind.MEAN, DType.INT16, *_SPACE, BYTE, variable=True),
+    "reduce_max": s.Reduce(ReduceKind.MAX, DType.INT8, *_ROWS, None),
     "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
+    "stack_turn": s.StackTurn((s.Loop(3, (40,)),), 8),
+    "fill": s.Fill(40, 253),
     "concat": s.Concat(9, (8, 4)),
     "pad_constant": s.Pad(PadMode.CONSTANT, (s.PadAxis(3, 1, 5),), 8, -7),
     "pad_reflect": s.Pad(PadMode.REFLECT, (s.PadAxis(3, 1, 5), s.PadAxis(4, 2, 6)), 8, 0),
     "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
     "resize_linear": s.ResizeLinear(4, 8, 8, 8),
     "resize_linear_half_away": s.ResizeLinear(4, 8, 8, 8, half_away=True),
-    "reduce_min": s.Reduce(ReduceKind.MIN, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
-    "reduce_l1": s.ReduceNorm(ReduceKind.L1, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 30, 0),
-    "reduce_l2": s.ReduceNorm(ReduceKind.L2, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 31, 6),
+    "reduce_min": s.Reduce(ReduceKind.MIN, DType.INT16, *_ROWS, None),
+    "reduce_l1": s.Reduce(ReduceKind.L1, DType.INT8, *_ROWS, qops.Requant31(30)),
+    "reduce_l2": s.Reduce(ReduceKind.L2, DType.INT8, *_ROWS, qops.Requant31(31), 6),
     "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
     "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
-    "div": s.Div(LOOPS, -3, 5, 1 << 20, 22, -128, -128, 127),
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
-    "tree_ensemble": s.TreeEnsemble(20, 3, 41),
-    "maximum": s.Extremum(LOOPS, largest=True),
-    "minimum": s.Extremum((s.Loop(24, (1, 1)),), largest=False),
-    "compare_less": s.Compare(LOOPS, CompareKind.LESS, DType.INT8, 1 << 21, 77, -99),
-    "compare_equal": s.Compare((s.Loop(24, (1, 1)),), CompareKind.EQUAL, DType.INT32),
-    "where": s.Where((s.Loop(3, (4, 0, 4)), s.Loop(4, (1, 1, 1))), DType.INT8),
-    "where_integers": s.Where((s.Loop(24, (1, 0, 1)),), DType.INT32),
-    "from_integer": s.FromInteger(24, 2**30, 32, -5, -128, 127),
+    "tree_ensemble": s.TreeEnsemble(20, 3, 1 << 30, qops.Requant31(41)),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
     "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),
     "gemm_rescale16_table": s.Gemm(4, 16, 10, 9, rescale16=Rescale16(INDEX, table=True)),
-    "gemm_twice31": s.Gemm(4, 16, 10, 0, exact31=TWICE),
-    "conv_transpose_twice31": s.ConvTranspose(WINDOW, 8, 1, 0, exact31=ANY),
+    "gemm_two_roundings31": s.Gemm(4, 16, 10, 0, tflite31=TWICE),
+    "conv_transpose_two_roundings31": s.ConvTranspose(WINDOW, 8, 1, 0, tflite31=ANY),
     "max_pool_16": s.MaxPool(ODD, DType.INT16),
 }

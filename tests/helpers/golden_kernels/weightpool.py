@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import specs as s
 
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.weightpool.tables import ResponseKind

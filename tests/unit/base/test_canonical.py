@@ -1,4 +1,4 @@
-"""`base.canonical`: equal data give equal bytes, different data different ones."""
+"""`base.digests`: equal data give equal bytes, different data different ones."""
 
 import enum
 from dataclasses import dataclass, field, fields, is_dataclass, replace
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from lower_samples import lowered, small_net
 
-from edgec.base.canonical import canonical, canonical_digest
+from edgec.base.digests import canonical, canonical_digest
 from edgec.base.errors import InternalError
 
 

@@ -1,9 +1,8 @@
-"""`base.effect`: the one place that refuses options without effect."""
+"""`base.errors`: the one place that refuses options without effect."""
 
 import pytest
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 
 
 def test_only_options_that_were_given_and_have_no_effect_are_refused():

@@ -1,4 +1,4 @@
-"""Elementary functions of `base.exact_functions`, beside those of the C library."""
+"""Elementary functions of `base.portable_functions`, beside those of the C library."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from edgec.base import exact_functions as exact
+from edgec.base import portable_functions as exact
 
 NEAR = np.linspace(-1e-3, 1e-3, 101)
 WIDE = np.linspace(-40.0, 40.0, 9001)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgec.base.exact_product import product, quick_product, scaled
+from edgec.base.portable_algebra import product, quick_product, scaled
 
 SHAPES = [(5, 3, 4), (7, 27, 16), (3, 576, 5), (4, 1024, 4), (2, 3000, 3), (1, 1, 1)]
 

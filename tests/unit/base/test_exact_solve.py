@@ -1,11 +1,11 @@
-"""Factors and inverses of `base.exact_solve`, beside LAPACK's."""
+"""Factors and inverses of `base.portable_algebra`, beside LAPACK's."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from edgec.base.exact_solve import cholesky, inverse_of_lower, inverse_of_positive
+from edgec.base.portable_algebra import cholesky, inverse_of_lower, inverse_of_positive
 
 
 def positive(size: int) -> np.ndarray:

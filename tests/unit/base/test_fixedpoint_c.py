@@ -1,4 +1,6 @@
-"""edgec/math.h against fixedpoint.py and twice.py: edges and a large random set, all compilers."""
+"""edgec/arithmetic/math.h against fixedpoint.py and twice.py: edges and a large random set, all
+compilers.
+"""
 
 import enum
 from pathlib import Path
@@ -20,7 +22,7 @@ from edgec.base.fixedpoint import (
     rshr,
     saturate,
 )
-from edgec.base.twice import scaled_twice
+from edgec.base.tflite_arithmetic import scaled_twice
 
 PROBE = HELPERS / "math_probe.c"
 LIMIT = 2**30
@@ -227,7 +229,7 @@ def test_header_is_clean_for_other_compilers(name: str, tmp_path: Path):
     is_cpp = name.endswith("++")
     c_only = ("-Wstrict-prototypes", "-Wmissing-prototypes")
     source = tmp_path / f"use.{'cpp' if is_cpp else 'c'}"
-    source.write_text('#include "edgec/edgec.h"\n#include "edgec/math.h"\n')
+    source.write_text('#include "edgec/edgec.h"\n#include "edgec/arithmetic/math.h"\n')
     warnings = [flag for flag in WARNING_FLAGS if not (is_cpp and flag in c_only)]
     standard = "-std=c++17" if is_cpp else "-std=c11"
     argv = [compiler, standard, *warnings, f"-I{RUNTIME_INCLUDE}", "-c", source]
@@ -247,7 +249,7 @@ def test_requantization_is_a_few_instructions(core: str, most: int, tmp_path: Pa
         pytest.skip("arm-none-eabi-gcc is not installed")
     source = tmp_path / "store.c"
     source.write_text(
-        '#include "edgec/math.h"\n'
+        '#include "edgec/arithmetic/math.h"\n'
         "int8_t store(int32_t acc, int32_t multiplier);\n"
         "int8_t store(int32_t acc, int32_t multiplier) {\n"
         "    return edgec_requantize_s8(acc, multiplier, 32, 3, -128, 127);\n}\n"

@@ -5,6 +5,8 @@ import pytest
 
 from edgec.base.interrupts import interrupts_deferred
 
+pytestmark = pytest.mark.usefixtures("terminal_signals")
+
 
 def test_ctrl_c_waits_for_the_end_of_the_block():
     done = []

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.base.mounts import mount_points
 from edgec.base.output_dir import staged_output
 from edgec.base.output_file import check_writable, write_whole
-from edgec.base.swap import MANIFEST
+from edgec.base.swap import MANIFEST, mount_points
 
 
 @pytest.fixture

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import random
+import shutil
+import socket
+import stat
 from pathlib import Path
 
 import pytest
 
-from edgec.base.cache_folder import cache_folder, cache_limit_bytes
 from edgec.base.errors import ConfigError
-from edgec.base.result_cache import ResultCache
+from edgec.base.private import secret_path, user_secret
+from edgec.base.result_cache import ResultCache, cache_folder, cache_limit_bytes
+from edgec.base.work_folder import CONTAINER
 
+OTHER = 12345
+"""Number of a user that nobody here is."""
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 KEYS = [f"{index:064x}" for index in range(4)]
 ENTRY = 1000
 """Bytes of an entry's file: 32 of them are the digest."""
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the test's own for the secret."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
 
 
 def content(key: str) -> bytes:
@@ -92,6 +107,160 @@ def hammer(folder: Path, seed: int) -> None:
             store.put(key, content(key))
         found = store.get(key)
         assert found is None or found == content(key)
+
+
+def unused(store: ResultCache, caplog: pytest.LogCaptureFixture, *words: str) -> None:
+    """Nothing is given for the first key, and one note says why."""
+    caplog.clear()
+    assert store.get(KEYS[0]) is None
+    (note,) = caplog.messages
+    for word in (*words, "it is not used"):
+        assert word in note
+
+
+@needs_root
+def test_an_entry_of_another_user_is_not_used(tmp_path: Path, caplog):
+    store = filled(tmp_path)
+    os.chown(store.folder / f"{KEYS[0]}.entry", OTHER, -1)
+    unused(store, caplog, "belongs to another user", str(OTHER), KEYS[0])
+    assert store.get(KEYS[1]) == content(KEYS[1])
+
+
+@needs_root
+def test_a_folder_of_another_user_is_not_used(tmp_path: Path, caplog):
+    store = filled(tmp_path)
+    os.chown(store.folder, OTHER, -1)
+    unused(store, caplog, "belongs to another user", str(store.folder))
+    for change in (store.clear, lambda: store.put(KEYS[3], b"new")):
+        with pytest.raises(ConfigError, match="belongs to another user"):
+            change()
+    assert len(store.sizes()) == 3
+
+
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+def test_what_others_can_write_is_not_used(tmp_path: Path, caplog, mode: int):
+    store = filled(tmp_path)
+    entry = store.folder / f"{KEYS[0]}.entry"
+    entry.chmod(mode)
+    unused(store, caplog, "can be written by others", f"chmod go-w {entry}")
+    entry.chmod(0o600)
+    store.folder.chmod(mode)
+    unused(store, caplog, "can be written by others", f"chmod go-w {store.folder}")
+    with pytest.raises(ConfigError, match="can be written by others"):
+        store.put(KEYS[0], b"new")
+    store.folder.chmod(0o700)
+    assert store.get(KEYS[0]) == content(KEYS[0])
+
+
+def test_an_entry_without_the_secret_is_not_used(tmp_path: Path, caplog, state: Path):
+    """Another user's entry, in a folder that a CI service brought along."""
+    store = filled(tmp_path)
+    state.rename(tmp_path / "mine")
+    store.put(KEYS[0], b"foreign firmware")
+    assert store.get(KEYS[0]) == b"foreign firmware"
+    shutil.rmtree(state)
+    (tmp_path / "mine").rename(state)
+    unused(store, caplog, "was not made with this user's secret")
+
+
+def test_an_entry_of_another_key_is_not_used(tmp_path: Path, caplog):
+    store = filled(tmp_path)
+    (store.folder / f"{KEYS[1]}.entry").replace(store.folder / f"{KEYS[0]}.entry")
+    unused(store, caplog, "was not made with this user's secret")
+
+
+def make_special(path: Path, kind: str) -> None:
+    path.unlink()
+    if kind == "link":
+        shutil.copy(path.with_name(f"{KEYS[1]}.entry"), path.parents[1] / "elsewhere")
+        path.symlink_to(path.parents[1] / "elsewhere")
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as server, contextlib.chdir(path.parent):
+            server.bind(path.name)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        try:
+            os.mknod(path, 0o600 | stat.S_IFCHR, os.makedev(1, 5))  # /dev/zero has no end
+        except OSError:
+            pytest.skip("devices cannot be made here")
+
+
+@pytest.mark.parametrize("kind", ["link", "fifo", "socket", "folder", "device"])
+def test_what_is_no_plain_file_is_never_opened(
+    tmp_path: Path, caplog, monkeypatch: pytest.MonkeyPatch, kind: str
+):
+    store = filled(tmp_path)
+    user_secret()
+    make_special(store.folder / f"{KEYS[0]}.entry", kind)
+    opened, really = [], os.open
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            os, "open", lambda path, *a, **k: opened.append(str(path)) or really(path, *a, **k)
+        )
+        unused(store, caplog, "is no plain file")
+    assert opened == [str(store.folder)]
+    if kind == "link":
+        store.put(KEYS[0], content(KEYS[0]))
+        assert (tmp_path / "elsewhere").read_bytes().endswith(content(KEYS[1]))
+        assert store.get(KEYS[0]) == content(KEYS[0])
+
+
+def test_a_folder_that_is_a_link_is_not_used(tmp_path: Path, caplog):
+    store = filled(tmp_path)
+    store.folder.rename(tmp_path / "elsewhere")
+    store.folder.symlink_to(tmp_path / "elsewhere")
+    unused(store, caplog, "is a link")
+    with pytest.raises(ConfigError, match="is a link"):
+        store.put(KEYS[0], b"new")
+
+
+def test_a_work_folder_that_is_a_link_is_not_swept(tmp_path: Path):
+    store = filled(tmp_path)
+    kept = tmp_path / "elsewhere" / "of-mine"
+    kept.mkdir(parents=True)
+    (store.folder / CONTAINER).symlink_to(kept.parent)
+    with pytest.raises(ConfigError, match="cannot be written"):
+        store.put(KEYS[0], b"new")
+    assert kept.is_dir()
+
+
+def test_a_file_without_end_is_not_read(tmp_path: Path, caplog):
+    store = filled(tmp_path)
+    with (store.folder / f"{KEYS[0]}.entry").open("ab") as file:
+        file.truncate(1 << 40)  # takes no room on the disk
+    unused(store, caplog, "is larger than 1,048,576 bytes")
+
+
+def test_the_secret_is_the_users_alone(tmp_path: Path, state: Path, caplog):
+    store = filled(tmp_path)
+    path = secret_path()
+    assert path is not None
+    assert path.parent.parent == state
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert list(path.parent.iterdir()) == [path]
+    assert not path.is_relative_to(store.folder)
+    path.chmod(0o640)
+    unused(store, caplog, "can be read by others", f"chmod go-rwx {path}")
+    path.chmod(0o600)
+    path.write_bytes(b"short")
+    unused(store, caplog, "is no secret of edgec")
+    path.unlink()
+    path.symlink_to("/dev/zero")
+    unused(store, caplog, "is no plain file", str(path))
+    assert path.is_symlink()
+
+
+def test_processes_that_make_the_secret_at_once_share_it(tmp_path: Path):
+    with multiprocessing.get_context("fork").Pool(8) as pool:
+        found = pool.map(secret_of_process, range(64), chunksize=1)
+    assert len(set(found)) == 1
+
+
+def secret_of_process(_: int) -> bytes:
+    return user_secret()
 
 
 def test_several_processes_at_once(tmp_path: Path):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.base import fixed_functions
-from edgec.base.twice import (
+from edgec.base import tflite_arithmetic as fixed_functions
+from edgec.base.tflite_arithmetic import (
     high_product,
     quantized_factor,
     round_half_away,

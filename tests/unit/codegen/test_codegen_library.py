@@ -13,6 +13,7 @@ from lower_samples import NetBuilder, emitted, lowered, small_net
 from edgec.base.errors import CodegenError, InternalError
 from edgec.codegen import emit_library, library_names
 from edgec.codegen.files import write_tree
+from edgec.codegen.includes import library_folder
 from edgec.ir import Graph
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
@@ -28,17 +29,19 @@ def _tree(folder: Path) -> dict[str, bytes]:
 def test_files_of_a_library(tmp_path: Path) -> None:
     emitted(small_net("Sample Net"), tmp_path)
     names = set(_tree(tmp_path))
-    assert {name for name in names if not name.startswith("include/edgec/")} == {
+    assert {name for name in names if not name.startswith(f"include/{library_folder()}/")} == {
         "CMakeLists.txt",
         "LICENSE",
         "README.md",
         "library.json",
         "include/edgec_sample_net.h",
         "src/edgec_sample_net.c",
-        "src/edgec_sample_net_weights.c",
-        "src/edgec_sample_net_weights.h",
+        "src/edgec_sample_net-weights.c",
+        "src/edgec_sample_net-weights.h",
     }
-    assert {"include/edgec/edgec.h", "include/edgec/math.h", "include/edgec/params.h"} <= names
+    headers = ("edgec", "arithmetic/math", "arithmetic/params")
+    runtime = {f"include/{library_folder()}/{name}.h" for name in headers}
+    assert runtime <= names
 
 
 def test_same_input_same_bytes(tmp_path: Path) -> None:
@@ -101,6 +104,7 @@ _TARGETS = (
 )
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize(("compiler", "flags"), _TARGETS, ids="".join)
 @pytest.mark.parametrize("level", ["-Os", "-O2"])
 def test_compiles_clean(compiler: str, flags: tuple[str, ...], level: str, tmp_path: Path) -> None:
@@ -204,7 +208,9 @@ def test_parameter_structs_have_the_fields_of_the_c_header() -> None:
     from edgec.base.resources import data_dir
 
     folder = data_dir("firmware") / "runtime" / "include" / "edgec"
-    text = "".join((folder / name).read_text("utf-8") for name in ("params.h", "math.h"))
+    text = "".join(
+        (folder / name).read_text("utf-8") for name in ("arithmetic/params.h", "arithmetic/math.h")
+    )
     for cls in param_structs():
         start = text.index(f"typedef struct {cls.c_type.removesuffix('_t')} {{")
         body = text[start : text.index("}", start)].splitlines()[1:]

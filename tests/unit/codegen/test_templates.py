@@ -7,17 +7,19 @@ import dataclasses
 import inspect
 import textwrap
 import typing
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
-import pytest
+from source_trees import module_trees
 from template_rules import MOST_AXES, MOST_LINES, branch_axes, violations
 from template_types import Checker
 
 import edgec
-from edgec.codegen import contexts, helper_contexts, project_contexts
+from edgec.codegen import contexts, project_contexts
+from edgec.codegen import helpers as helper_contexts
 from edgec.codegen.env import environment, html_environment
 from edgec.codegen.formats.record import ExportContext
 from edgec.codegen.formats.registry import FORMATS
@@ -73,17 +75,34 @@ def _hints(cls: type) -> dict[str, Any]:
     return typing.get_type_hints(cls)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_template_prints_chooses_and_repeats_and_nothing_else(path: Path) -> None:
-    tree = _environment(path).parse(path.read_text("utf-8"))
-    assert violations(tree) == []
-    axes = {axis for axis in branch_axes(tree) if not axis.startswith("loop.")}
-    assert len(axes) <= MOST_AXES, axes
+@cache
+def _trees() -> dict[str, jinja2.nodes.Template]:
+    """The syntax tree of each template, by its path in the package."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): _environment(path).parse(path.read_text("utf-8"))
+        for path in FILES
+    }
 
 
-@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.[ch].j2")), ids=lambda path: path.name)
-def test_templates_of_c_are_short(path: Path) -> None:
-    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
+def test_templates_print_choose_and_repeat_and_nothing_else() -> None:
+    faults = [f"{name}: {fault}" for name, tree in _trees().items() for fault in violations(tree)]
+    assert faults == []
+
+
+def test_templates_choose_by_few_values() -> None:
+    axes = {
+        name: {axis for axis in branch_axes(tree) if not axis.startswith("loop.")}
+        for name, tree in _trees().items()
+    }
+    assert {name: each for name, each in axes.items() if len(each) > MOST_AXES} == {}
+
+
+def test_templates_of_c_are_short() -> None:
+    counts = {
+        path.relative_to(PACKAGE).as_posix(): len(path.read_text("utf-8").splitlines())
+        for path in PACKAGE.rglob("*.[ch].j2")
+    }
+    assert {name: count for name, count in counts.items() if count > MOST_LINES} == {}
 
 
 def test_every_file_serves_a_context() -> None:
@@ -166,11 +185,13 @@ def _reached(cls: type) -> set[str]:
     return reached
 
 
-@pytest.mark.parametrize("cls", sorted(_context_classes(), key=str), ids=lambda cls: cls.__name__)
-def test_every_field_is_used(cls: type) -> None:
+def test_every_field_is_used() -> None:
+    assert _named(_unused_fields) == []
+
+
+def _unused_fields(cls: type) -> set[str]:
     own = {f.name for f in dataclasses.fields(cls) if f.name in cls.__annotations__}
-    unused = own - _reached(cls)
-    assert unused <= (_read_in_python() if cls in _records() else set())
+    return own - _reached(cls) - (_read_in_python() if cls in _records() else set())
 
 
 def _records() -> set[type]:
@@ -181,13 +202,19 @@ def _records() -> set[type]:
 
 @cache
 def _read_in_python() -> set[str]:
-    trees = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
-    return {
-        node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
-    }
+    nodes = (node for tree in module_trees().values() for node in ast.walk(tree))
+    return {node.attr for node in nodes if isinstance(node, ast.Attribute)}
 
 
-@pytest.mark.parametrize("cls", sorted(_context_classes(), key=str), ids=lambda cls: cls.__name__)
-def test_every_property_is_used(cls: type) -> None:
+def test_every_property_is_used() -> None:
+    assert _named(_unused_properties) == []
+
+
+def _unused_properties(cls: type) -> set[str]:
     public = {name for name in _properties(cls) if not name.startswith("_")}
-    assert public <= _reached(cls) | _read_in_python(), public
+    return public - _reached(cls) - _read_in_python()
+
+
+def _named(unused: Callable[[type], set[str]]) -> list[str]:
+    """What is unused of all classes that exist for templates, as Class.name."""
+    return sorted(f"{cls.__name__}.{name}" for cls in _context_classes() for name in unused(cls))

@@ -23,7 +23,8 @@ from edgec.exporters.onnx.export import export_qdq, export_real, tensor_names
 from edgec.floatrun.float_model import FloatModel
 from edgec.importers.onnx.importer import import_model
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder
+from edgec.ir.graph import Constant, Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.ir.weight_pool import WeightPool

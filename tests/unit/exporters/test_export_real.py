@@ -11,7 +11,7 @@ from quant_samples import Sketch, conv, gemm, relu, residual_network, samples
 
 from edgec.base.dtypes import DType
 from edgec.exporters.onnx.export import export_real, tensor_names
-from edgec.exporters.onnx.resize_match import match_resize
+from edgec.exporters.onnx.move import match_resize
 from edgec.floatrun.executor import Executor
 from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops

@@ -10,7 +10,7 @@ import torch
 from edgec.base.errors import ConfigError
 from edgec.finetune.options import Augmentation, Recipe
 from edgec.finetune.pooled import FinetuneOptions, MoveLimits
-from edgec.finetune.pooled.indices import IndexMoves, Wish
+from edgec.finetune.pooled.pools import IndexMoves, Wish
 
 pytestmark = pytest.mark.torch
 LATENT = torch.zeros(8, 2)

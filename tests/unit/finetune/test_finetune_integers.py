@@ -18,18 +18,19 @@ from trained_digits import digits, trained_digits
 from edgec.base.errors import ConfigError, TrainingError
 from edgec.base.options import QuantOptions
 from edgec.finetune.integers import IntegerRecipe, Trained, finetune
-from edgec.finetune.integers.codes import as_codes, requantized
+from edgec.finetune.integers.layer import as_codes, requantized
 from edgec.finetune.integers.network import IntegerNetwork
 from edgec.finetune.loss import Loss
 from edgec.finetune.options import TrainingData
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.ir.verify import Stage, verify
 from edgec.quant import to_integer
 from edgec.quant.cnn.annotation import annotate_beside
-from edgec.quant.cnn.known import calibrated_groups
+from edgec.quant.scales.known import calibrated_groups
 
 pytestmark = pytest.mark.torch
 FAST = IntegerRecipe(epochs=3, batch=64, device="cpu")

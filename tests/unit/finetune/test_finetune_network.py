@@ -25,7 +25,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import PadMode, ReduceKind, UnaryKind
 from edgec.ir.qops.operands import Operand
-from edgec.ir.qops.pool_rounding import rounded_activations
+from edgec.ir.qops.pooled import rounded_activations
 from edgec.ir.weight_pool import PooledWeights, WeightPool, expand
 
 pytestmark = pytest.mark.torch

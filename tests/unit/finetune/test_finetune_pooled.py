@@ -15,7 +15,8 @@ from edgec.base.errors import ConfigError, TrainingError, WeightPoolError
 from edgec.finetune.options import Augmentation, TrainingData
 from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.verify import Stage, verify
 
 pytestmark = pytest.mark.torch

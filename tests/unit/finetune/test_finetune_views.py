@@ -14,11 +14,10 @@ from pooled_digits import constants, data, interrupting
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError
-from edgec.finetune.batches import Samples
+from edgec.finetune.batches import Samples, Views
 from edgec.finetune.options import Augmentation, Recipe, TrainingData
 from edgec.finetune.parallel import Part
 from edgec.finetune.pooled import FinetuneOptions, finetune
-from edgec.finetune.views import Views
 from edgec.ir.graph import Graph
 
 pytestmark = pytest.mark.torch

@@ -7,11 +7,10 @@ import pytest
 from pooled_models import small_network
 
 from edgec.base.dtypes import Array
-from edgec.floatrun import walk as walk_module
-from edgec.floatrun.activations import activations
-from edgec.floatrun.walk import Walk
+from edgec.floatrun import activations as walk_module
+from edgec.floatrun.activations import Walk, activations
 from edgec.ir import Graph, Value, ops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 
 DATA = {"x": np.random.default_rng(5).normal(size=(19, 8, 8, 3)).astype(np.float32)}
 

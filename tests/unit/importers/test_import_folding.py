@@ -207,3 +207,37 @@ def test_a_batch_norm_in_training_is_refused(tmp_path):
     constants = {name: np.abs(f(3)) for name in "gbmv"}
     with pytest.raises(ImportModelError, match="training mode"):
         imported(model_of([norm], {"x": (1, 3, 4)}, constants, opset=17), tmp_path)
+
+
+COMPARISONS = {"Equal": 7, "Greater": 7, "GreaterOrEqual": 12, "Less": 7, "LessOrEqual": 12}
+"""The first opset of each, from 7 on."""
+
+
+@pytest.mark.parametrize(
+    ("op", "opset"),
+    [(op, opset) for op, first in COMPARISONS.items() for opset in range(first, 24)],
+)
+def test_comparisons_of_constants_at_every_opset(op, opset, tmp_path):
+    nodes = [
+        N(op, ["a", "b"], ["c"]),
+        N("Cast", ["c"], ["d"], to=TensorProto.FLOAT),
+        N("Mul", ["x", "d"], ["y"]),
+    ]
+    # Until opset 9 only Equal knew integers, and Equal nothing else until 11.
+    dtype = np.int32 if op == "Equal" or opset >= 9 else np.float32
+    numbers = {"a": np.arange(4, dtype=dtype), "b": np.array([2], dtype)}
+    assert_same(model_of(nodes, {"x": (1, 4)}, numbers, opset=opset), tmp_path)
+
+
+@pytest.mark.parametrize("op", ["And", "Or", "Xor"])
+def test_truth_values_of_compared_constants(op, tmp_path):
+    nodes = [
+        N("GreaterOrEqual", ["a", "b"], ["c"]),
+        N("LessOrEqual", ["a", "one"], ["e"]),
+        N(op, ["c", "e"], ["s"]),
+        N("Not", ["s"], ["t"]),
+        N("Cast", ["t"], ["d"], to=TensorProto.FLOAT),
+        N("Mul", ["x", "d"], ["y"]),
+    ]
+    numbers = {"a": i(0, 1, 2, 3), "b": i(2), "one": i(1)}
+    assert_same(model_of(nodes, {"x": (1, 4)}, numbers, opset=14), tmp_path)

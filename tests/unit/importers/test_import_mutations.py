@@ -16,8 +16,7 @@ from test_import_composed_ops import CASES as COMPOSED
 from test_import_ops import CASES as PLAIN
 
 from edgec.base.errors import EdgecError
-from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.onnx.importer import import_model, inspect_model
 
 CASES = {
     **PLAIN,

@@ -13,8 +13,7 @@ from import_models import random_feeds, run
 from own_networks import OWN_NETWORKS
 
 from edgec.exporters.onnx.export import export_real
-from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.onnx.importer import import_model, inspect_model
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.ir.verify import Stage, verify

@@ -50,7 +50,6 @@ def test_operators_of_classical_machine_learning_are_not_called_unknown_to_onnx(
     [
         ("RoiAlign", "constant positions"),
         ("STFT", "Conv with the constant waves"),
-        ("TensorScatter", "Concat of its parts"),
         ("SomethingNew", "rewrite it"),
     ],
 )

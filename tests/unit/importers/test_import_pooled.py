@@ -13,8 +13,7 @@ from onnx import TensorProto, numpy_helper
 from random_pools import random_pool
 
 from edgec.base.errors import EdgecError, ImportModelError
-from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.onnx.importer import import_model, inspect_model
 from edgec.ir.weight_pool import WeightPool
 
 POOL = random_pool(np.random.default_rng(1), 32, 8).vectors

@@ -54,6 +54,12 @@ def test_input_without_a_shape_needs_one(tmp_path):
     assert imported(model, tmp_path, {"x": (1, 7)}).values["y"].shape == (1, 7)
 
 
+def test_a_dimension_of_minus_one_is_open(tmp_path):
+    model = model_of(RELU, {"x": (-1, 3, 4)})
+    assert imported(model, tmp_path, {}).values["y"].shape == (1, 3, 4)
+    assert imported(model, tmp_path, {"x": (1, 3, 4)}).values["y"].shape == (1, 3, 4)
+
+
 def test_fixed_batch_needs_a_decision(tmp_path):
     model = model_of(RELU, {"x": (8, 3, 4)})
     with pytest.raises(ImportModelError, match="batch of 8") as caught:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from import_models import N, model_of, save
 
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.onnx.importer import inspect_model
 
 
 def test_costs_and_shapes(tmp_path):

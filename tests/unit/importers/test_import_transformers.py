@@ -22,8 +22,7 @@ from own_networks import OWN_NETWORKS
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.exporters.onnx.export import export_real
-from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.onnx.importer import import_model, inspect_model
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs

@@ -25,7 +25,7 @@ from edgec.base.errors import ImportModelError, UnsupportedModelError
 from edgec.base.options import CompileOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
-from edgec.ir.import_notes import import_notes
+from edgec.ir.metadata import import_notes
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board

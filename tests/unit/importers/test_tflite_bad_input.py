@@ -60,8 +60,10 @@ def test_state_is_refused(tmp_path: Path):
     refused(tmp_path, "state that lives between runs", tensors, [Op("ADD", ["x", "s"], ["y"])])
 
 
-def test_sparse_weights_are_refused(tmp_path: Path):
-    w = replace(const(np.ones((3, 4), np.float32)), sparse=True)
+@pytest.mark.parametrize("stored", [1, 3])
+def test_sparse_weights_are_refused(stored: int, tmp_path: Path):
+    """A sparse tensor has fewer elements in the file than its shape says, or all of them."""
+    w = replace(const(np.ones((stored, 4), np.float32)), shape=(3, 4), sparse=True)
     op = Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])
     refused(tmp_path, "is stored as a sparse tensor", {**X, "w": w, "y": T((1, 3))}, [op])
 

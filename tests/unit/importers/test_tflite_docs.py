@@ -7,7 +7,7 @@ import re
 import pytest
 from places import REPOSITORY
 
-from edgec.importers.tflite.exact import exactness, named
+from edgec.importers.tflite.facts import exactness, named
 from edgec.importers.tflite.registry import supported_operators
 
 PAGE = REPOSITORY / "docs" / "tflite.md"

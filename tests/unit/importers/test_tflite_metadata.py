@@ -17,10 +17,11 @@ from tflite_models import Op, T, tflite_bytes
 from edgec.base.description import Description
 from edgec.base.samples import Normalize
 from edgec.importers.formats import describe
-from edgec.importers.tflite import attached, flatbuffer
-from edgec.importers.tflite.attached import attached_files, attached_text
+from edgec.importers.tflite import flatbuffer
+from edgec.importers.tflite import metadata as attached
 from edgec.importers.tflite.flatbuffer import Table
 from edgec.importers.tflite.load import load_bytes
+from edgec.importers.tflite.metadata import attached_files, attached_text
 from edgec.importers.tflite.metadata import described as description_of
 
 LABELS = "cat\ndog\nbird\n"

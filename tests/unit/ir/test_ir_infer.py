@@ -58,7 +58,7 @@ GOOD = [
     (qops.QConv(ONES, NO_PADS, ONES, 1, FORM), [IMAGE, (8, 3, 3, 4), (8,), (8,)], (1, 4, 3, 8)),
     (qops.QGemm(FORM), [(1, 4), (7, 4), (7,), (7,)], (1, 7)),
     (qops.QLut(), [IMAGE, (256,)], IMAGE),
-    (qops.QSoftmax(1, 9, 0), [IMAGE, (256,)], IMAGE),
+    (qops.QSoftmax(qops.Quotients(1, 9, 0)), [IMAGE, (256,)], IMAGE),
     (qops.QAveragePool((2, 2), ONES, NO_PADS, ONES, False, FORM), [IMAGE, (5,)], (1, 5, 4, 4)),
     (qops.QReduce(MEAN, (3,), True), [IMAGE], (1, 6, 5, 1)),
     (qops.QResizeNearest(), [IMAGE, (7,), (9,)], (1, 7, 9, 4)),

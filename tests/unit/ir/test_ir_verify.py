@@ -83,7 +83,7 @@ STRUCTURE = [
     (lambda g: g.replace(nodes=(*g.nodes, replace(g.nodes[0], name="n"))), "defined twice"),
     (lambda g: with_node(g, 0, inputs=("nothing", "w", "b")), "not defined"),
     (lambda g: with_node(g, 0, outputs=("nothing",)), "no value"),
-    (lambda g: with_node(g, 1, outputs=("z", "z")), "one output"),
+    (lambda g: with_node(g, 1, outputs=()), "without an output"),
     (lambda g: g.replace(values={**g.values, "w": Value("w", (1,))}), "share a name"),
     (lambda g: g.replace(values={**g.values, "q": Value("r", (1,))}), "another name"),
     (lambda g: g.replace(values={**g.values, "q": Value("q", (1,))}), "nothing computes"),

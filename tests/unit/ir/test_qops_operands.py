@@ -22,8 +22,8 @@ TENSORS = [
     (qops.QRescale, "x k", "x k"),
     (qops.QEmbedding, "ids table", "ids table"),
     (qops.QLut, "x table", "x table"),
-    (qops.QPRelu, "x slopes", "x"),
-    (qops.QSoftmax, "x table", "x"),
+    (qops.QPRelu, "x slope", "x slope"),
+    (qops.QSoftmax, "x exponentials", "x exponentials"),
     (qops.QConcat, "a b c", "a b c"),
 ]
 

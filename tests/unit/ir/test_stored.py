@@ -10,7 +10,7 @@ import pytest
 import variable_nets
 from lower_samples import small_net
 
-from edgec.base.canonical import canonical_digest
+from edgec.base.digests import canonical_digest
 from edgec.base.errors import ConfigError
 from edgec.ir.graph import Graph
 from edgec.ir.stored import graph_from_data, graph_to_data

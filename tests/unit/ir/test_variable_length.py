@@ -21,7 +21,7 @@ from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
 from edgec.kernels.common.extent import Extent
 from edgec.passes.compare_lengths import with_real_length
-from edgec.passes.mean_by_attention import mean_by_attention
+from edgec.passes.pooling import mean_by_attention
 
 
 @pytest.fixture(scope="module")

@@ -19,14 +19,14 @@ from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
-from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
-from edgec.kernels.generic.gemm.family import Gemm
-from edgec.kernels.neon.attention.family import AttentionNeon
-from edgec.kernels.neon.lut.family import LutNeon
-from edgec.kernels.neon.rescale.family import RescaleNeon
-from edgec.kernels.neon.stream_add.family import StreamAddNeon
-from edgec.kernels.neon.tile_4x4.spec import Tile4x4
+from edgec.kernels.generic.gemm import Gemm
+from edgec.kernels.neon.add_s16_neon import StreamAddNeon
+from edgec.kernels.neon.attention import AttentionNeon
+from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.lut import LutNeon
+from edgec.kernels.neon.rescale import RescaleNeon
 from edgec.kernels.neon.weights import packed, padded
 from edgec.kernels.select import select_kernels
 from edgec.target.cores import Core
@@ -64,29 +64,31 @@ def test_numbers_of_missing_filters_are_zero() -> None:
 @pytest.mark.parametrize(("rows", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
 def test_a_row_that_stands_alone_has_a_function_of_its_own(rows: int, tiles: tuple) -> None:
     window = Window(1, rows, 8, 1, rows, 1, 1, 1, 1, 0, 0, 1, 1)
-    assert tuple(tile.rows for tile in Tile4x4(window, 4, 32).tiles) == tiles
+    assert tuple(tile.rows for tile in Dense4x4(window, 4, 32).tiles) == tiles
 
 
 def test_other_networks_get_these_kernels_too() -> None:
     found = families(small_net(), A53)
-    assert found.count("tile_4x4") >= 3
+    assert found.count("dense_4x4_s8_neon") >= 3
     assert "depthwise" in found
     assert not {
-        name for name in families(small_net(), BOARD) if "neon" in name or name == "tile_4x4"
+        name
+        for name in families(small_net(), BOARD)
+        if "neon" in name or name == "dense_4x4_s8_neon"
     }
 
 
 def test_kernels_of_the_dsp_extension_come_after_these() -> None:
     graph = operators(1, ["gemm", "fused_attention"], 2)
-    assert set(families(graph, A7)) == {"tile_4x4", "attention_neon", "lut"}
+    assert set(families(graph, A7)) == {"dense_4x4_s8_neon", "attention_neon", "elementwise"}
 
 
 def test_sums_with_broadcasting_are_left_to_the_plain_kernel() -> None:
     layer = Layer(1)
     wide, row = layer.input(3, 7, dtype=DType.INT16), layer.input(1, 7, dtype=DType.INT16)
-    layer.node(qops.QStreamAdd(), [wide, row], DType.INT16)
-    layer.node(qops.QStreamAdd(), [wide, wide], DType.INT16)
-    assert families(layer.builder.build(), A53) == ["stream_add", "stream_add_neon"]
+    layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), [wide, row], DType.INT16)
+    layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), [wide, wide], DType.INT16)
+    assert families(layer.builder.build(), A53) == ["elementwise", "add_s16_neon"]
 
 
 def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -> None:
@@ -102,9 +104,9 @@ def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -
 @pytest.mark.parametrize("window", _WINDOWS)
 def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
     for filters in (1, 4, 6):
-        spec = Tile4x4(window, filters, 32)
+        spec = Dense4x4(window, filters, 32)
         assert distances(spec) == (least_distance(events_of(spec)),)
-        assert distances(Tile4x4(window, filters, 32, residual_shift=9))[1] == 0
+        assert distances(Dense4x4(window, filters, 32, residual_shift=9))[1] == 0
 
 
 def test_distances_of_kernels_by_element() -> None:
@@ -115,6 +117,7 @@ def test_distances_of_kernels_by_element() -> None:
     assert distances(RescaleNeon(30, DType.INT8, rescale16)) == (29,)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_running_at_the_least_distance_changes_nothing(machine: str, tmp_path: Path) -> None:
     layer = Layer(7)

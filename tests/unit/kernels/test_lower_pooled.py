@@ -11,7 +11,7 @@ from random_pools import random_indices, random_vectors
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
 from edgec.ir import Graph, qops
-from edgec.ir.qops.pool_rounding import responses_of, round_codes
+from edgec.ir.qops.pooled import responses_of, round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import least_response_shift, sums_fit_lanes
@@ -19,8 +19,8 @@ from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, Pool
 from edgec.kernels.weightpool.gather.family import builder_table, pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes, stored_indices
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.tables import ResponseKind
+from edgec.kernels.weightpool.unrolled import packed_indices
 
 CONFIG = PoolKernelConfig(PoolFamily.RESPONSES)
 RNG_SEED = 11

@@ -11,9 +11,9 @@ from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
-from edgec.kernels.generic.conv2d.family import Conv2D
-from edgec.kernels.generic.depthwise.family import Depthwise
-from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.generic.conv2d import Conv2D
+from edgec.kernels.generic.depthwise import Depthwise
+from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.select import select_kernels
 
 
@@ -29,7 +29,7 @@ def test_families_of_a_small_network() -> None:
         "depthwise",
         "gemm",
         "conv2d",
-        "add",
+        "elementwise",
         "reduce",
         "gemm",
         "softmax",

@@ -32,7 +32,7 @@ def chosen(graph: Graph, core: Core) -> str:
 
 def test_it_is_chosen_where_it_serves() -> None:
     assert chosen(net(4), Core.CORTEX_M4) == "backward_lut"
-    assert chosen(net(5), Core.CORTEX_M4) == "lut"
+    assert chosen(net(5), Core.CORTEX_M4) == "elementwise"
     assert chosen(net(4), Core.CORTEX_A53) == "lut_neon"
 
 
@@ -40,6 +40,6 @@ def test_it_is_chosen_where_it_serves() -> None:
 def test_its_model_is_exact(channels: int, tmp_path: Path) -> None:
     program = check_host(net(channels), tmp_path, families=WITH_OURS)
     families = [kernel.spec.family for kernel in program.kernels]
-    assert families[-1] == ("backward_lut" if channels == 4 else "lut")
+    assert families[-1] == ("backward_lut" if channels == 4 else "elementwise")
     source = next((tmp_path / "library" / "src").glob("edgec_sample.c")).read_text("utf-8")
     assert ("Table look-up backwards, 36 elements" in source) == (channels == 4)

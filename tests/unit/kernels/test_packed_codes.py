@@ -13,17 +13,17 @@ from parity import compiled
 
 from edgec.base.dtypes import Array
 from edgec.ir.weighted import plain_inputs
-from edgec.kernels.common.dense_weights import SIGNS
-from edgec.kernels.common.events import Event
-from edgec.kernels.common.form import KernelForm
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.common.dense import SIGNS
+from edgec.kernels.common.layer_end import KernelForm
+from edgec.kernels.common.parts import Run
 from edgec.kernels.packed.codes import WIDTHS, code_bits, packed, packed_bytes, turns_of
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.select import select_kernels
-from edgec.kernels.weightpool.plan.operations import operations_of
 
 
 def unpacked(stored: Array, bits: int, *, flips: bool) -> Array:
-    """Digit by digit, by the text of `firmware/runtime/include/edgec/unpack.h`."""
+    """Digit by digit, by the text of `firmware/runtime/include/edgec/dense/unpacked_weights.h`."""
     found = []
     data = stored.view(np.uint8).astype(int)
     words = 3 if bits == 3 else 1
@@ -109,14 +109,14 @@ def test_one_wide_weight_keeps_a_layer_in_bytes() -> None:
     wide = dataclasses.replace(graph.constants[name], array=array)
     changed = graph.replace(constants={**graph.constants, name: wide})
     first = [select_kernels(g, DSP_BOARD)[0].spec.family for g in (graph, changed)]
-    assert first == ["packed_filters", "line_4x2"]
+    assert first == ["packed_filters", "conv_4x2_s8_dsp"]
 
 
-def test_the_cost_counts_what_is_unpacked() -> None:
+def test_the_parts_count_what_is_unpacked() -> None:
     choice = select_kernels(few_bits(chain(1, "offset31", 24), 4), DSP_BOARD)[0]
-    spec, cost = choice.spec, choice.family.cost
+    spec, parts = choice.spec, choice.family.parts(choice.spec, Run(KernelForm.ARMV7EM))
     assert isinstance(spec, PackedFilters)
-    assert cost is not None
-    found = cost.events(spec, 8, KernelForm.ARMV7EM)
-    assert found[Event.UNPACK] == spec.batches * spec.called.stored_bytes / 4
-    assert set(found) <= set(operations_of(KernelForm.ARMV7EM))
+    assert parts is not None and parts.called is not None
+    assert parts.counts["word unpacked"] == spec.batches * spec.called.stored_bytes / 4
+    assert parts.called[0] == spec.called.family
+    assert Estimator.of(DSP_BOARD).cycles(choice.family, spec)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir.accumulator_range import accumulator_range
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.weighted import accumulator_range
 from edgec.kernels.common.short_product import ShortProduct, product_of
 from edgec.target.board import load_board
 from edgec.target.target import Target

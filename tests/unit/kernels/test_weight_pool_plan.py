@@ -11,13 +11,13 @@ from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
-from edgec.ir.graph import GraphBuilder
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily
-from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.decode_dsp import PooledDecodeDsp
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.flash import constant_bytes
 from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools

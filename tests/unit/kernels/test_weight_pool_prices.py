@@ -1,26 +1,33 @@
 """Prices of kernels with a weight pool: the file, what is counted, and what it is worth."""
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from emulated import need_emulator
 from pool_derived import derived
 from pool_judge import estimate_ideal
+from pool_layers import BOARDS as MEASURED
 from pool_layers import Layer, measure
+from pool_operations import FITTED, Operations, part_prices, stored_prices
 from pool_shapes import held_out, spec_of, training
 from targets import bare_target
 
 from edgec.base.errors import ConfigError, InternalError
-from edgec.kernels.common.events import Event
-from edgec.kernels.common.form import KernelForm
-from edgec.kernels.generic.lut.family import Lut
-from edgec.kernels.registry import FAMILIES
+from edgec.base.options import PoolKernelOptions
+from edgec.ir import qops
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.choice.prices import PRICES_FILE, core_prices, price_tables
+from edgec.kernels.common.layer_end import KernelForm
+from edgec.kernels.common.parts import Run
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.generic.softmax import Softmax
+from edgec.kernels.registry import FAMILIES, family_of
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.events import TABLE, Event
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.plan.estimate import Estimator, events_of
-from edgec.kernels.weightpool.plan.operations import Operations
-from edgec.kernels.weightpool.plan.prices import PRICES_FILE, core_prices, prices_of
+from edgec.kernels.weightpool.plan.candidates import Setting
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import list_boards, load_board
 from edgec.target.cores import Core
@@ -38,8 +45,13 @@ RESPONSES = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=5, chunk_groups=2)
 DECODE = PoolKernelConfig(PoolFamily.DECODE, index_bits=5)
 LAYER = Layer(10, 24, 20, 3, 1, 32, 8, RESPONSES)
 """Of neither set."""
-_OF_PACKED_WEIGHTS = {Event.UNPACK}
-"""What only layers without a pool do; it is made of operations whose price is fitted here."""
+
+
+def counts(spec: KernelSpec, form: KernelForm, bits: int = 8) -> Mapping[str, float]:
+    """The parts of a call."""
+    parts = family_of(spec).parts(spec, Run(form, bits))
+    assert parts is not None
+    return parts.counts
 
 
 @pytest.mark.few_cases(2)
@@ -47,33 +59,36 @@ _OF_PACKED_WEIGHTS = {Event.UNPACK}
 def test_all_that_a_kernel_does_has_a_price(board: str) -> None:
     """On every form of the kernels, for all layers that prices are made from and judged on."""
     loaded = load_board(board)
-    estimator = Estimator.of(loaded)
+    estimator = Estimator.of(Target.of(loaded))
     for layer in (*training(loaded), *held_out(loaded)):
         spec = spec_of(layer, loaded)
         assert spec is not None
-        done = {
-            event for event, number in events_of(spec, layer.bits, estimator.form).items() if number
-        }
-        assert done
-        assert done <= set(estimator.prices), layer
+        cycles = estimator.cycles(family_of(spec), spec, layer.bits)
+        assert cycles is not None and cycles > 0, layer
 
 
-def test_every_event_is_counted_somewhere() -> None:
-    done: set[Event] = set()
+def test_every_part_is_counted_somewhere() -> None:
+    done: set[str] = set()
     for name in BOARDS:
         board = load_board(name)
         for layer in training(board):
             spec = spec_of(layer, board)
-            if spec is not None:
-                done |= set(events_of(spec, layer.bits, KernelForm.of(Target.of(board))))
-    assert done == set(Event) - _OF_PACKED_WEIGHTS
+            if spec is not None and layer.config is not None:
+                done |= set(counts(spec, KernelForm.of(Target.of(board)), layer.bits))
+    assert done == {str(event) for event in Event}
 
 
-def test_every_board_has_prices_and_few_of_them() -> None:
-    for board in list_boards():
-        assert all(price >= 0 for price in prices_of(Target.of(board)).values())
+def test_every_board_has_prices_made_of_few_operations() -> None:
+    """The table of the package is what the operations of the benchmark give."""
+    stored = stored_prices()
     assert len(dataclasses.fields(Operations)) == 8
-    assert set(core_prices()) == {core.price_key for core in Core}
+    assert all(core_prices(Target.of(board).price_key) for board in list_boards())
+    for core, operations in stored.items():
+        prices = core_prices(load_board(MEASURED[core]).core.price_key).families[TABLE]
+        assert prices == part_prices(core, operations)
+        assert all(price >= 0 for price in prices.values())
+    keys = {key for table in price_tables() for key in table.cores}
+    assert keys == {core.price_key for core in Core}
 
 
 def test_the_shapes_of_the_two_sets_differ() -> None:
@@ -87,21 +102,22 @@ def test_the_shapes_of_the_two_sets_differ() -> None:
 
 def test_derived_prices_are_those_of_the_cycle_model() -> None:
     """The file says what the model says now; an STM32G0 loads in 2 cycles, LDM in 1 + N."""
-    for name in ("nucleo_g0b1re", "nucleo_f207zg", "nucleo_h7a3zi_q", "raspberry_pi_3"):
-        board = load_board(name)
+    for core in ("m0plus", "m3", "m7", "a53"):
+        board = load_board(MEASURED[core])
         if not board.core.is_cortex_a:
             need_emulator("nucleo_l4r5zi")
-        stored = dataclasses.asdict(core_prices()[board.core.price_key].derived)
-        assert derived(board) == pytest.approx(stored, abs=0.005)
-    stored = dataclasses.asdict(core_prices()[Core.CORTEX_M0PLUS.price_key].derived)
-    assert stored == {"load": 1.44, "step": 1.0, "product": 1.0, "turn": 2.0}
+        stored = dataclasses.asdict(stored_prices()[core])
+        given = {name: price for name, price in stored.items() if name not in FITTED}
+        assert derived(board) == pytest.approx(given, abs=0.005)
+    old = stored_prices()["m0plus"]
+    assert (old.load, old.step, old.product, old.turn) == (1.44, 1.0, 1.0, 2.0)
 
 
 def test_look_ups_are_counted_as_the_specification_says() -> None:
     board = load_board("nucleo_l4r5zi")
     spec = spec_of(LAYER, board)
     assert isinstance(spec, PooledConv)
-    events = events_of(spec, 8, KernelForm.ARMV7EM)
+    events = counts(spec, KernelForm.ARMV7EM)
     assert events[Event.LOOK_UP_8] + events[Event.LOOK_UP_4] == spec.look_ups
     assert events[Event.OUTPUT] == 10 * 10 * 20
     assert events[Event.ENTRY] == 20 * 9 * 3
@@ -111,11 +127,11 @@ def test_look_ups_are_counted_as_the_specification_says() -> None:
 def test_a_gather_of_four_costs_about_half_of_one_of_eight() -> None:
     """What fitting every unit by itself had lost: 0.05 cycles against 29.7."""
     for name in BOARDS:
-        prices = prices_of(Target.of(load_board(name)))
+        prices = core_prices(Target.of(load_board(name)).price_key).families[TABLE]
         assert 0.4 < prices[Event.LOOK_UP_4] / prices[Event.LOOK_UP_8] < 0.85
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("config", "bits"),
     [
@@ -136,14 +152,15 @@ def test_estimates_are_near_what_the_emulator_counts(
 
 
 def test_a_kernel_that_nobody_counts_is_not_free() -> None:
-    with pytest.raises(InternalError, match="nothing counts what a kernel 'lut' does"):
-        events_of(Lut(64), 8, KernelForm.ARMV7M)
+    setting = Setting.of(load_board("nucleo_l4r5zi"), PoolKernelOptions())
+    with pytest.raises(InternalError, match="nothing counts what a kernel 'softmax' does"):
+        setting.cycles(Softmax(1, 64, qops.Reciprocal31()), 8)
 
 
-def test_every_family_for_weight_pools_counts_its_calls() -> None:
+def test_families_for_weight_pools_share_a_table_and_are_chosen_for_flash() -> None:
     pooled = [family for family in FAMILIES if "weightpool" in family.template.parts]
     assert len(pooled) == 4
-    assert all(family.cost is not None for family in pooled)
+    assert all(family.price_table == TABLE and family.saves_flash for family in pooled)
 
 
 @pytest.mark.parametrize(
@@ -168,31 +185,35 @@ def test_waiting_for_flash_comes_on_top() -> None:
     ideal, real = load_board("mps2_an386"), load_board("nucleo_f446re")
     spec = spec_of(LAYER, real)
     assert spec is not None
-    estimator = Estimator.of(real)
-    without = Estimator.of(ideal)
-    assert without.cycles(spec, 8) == without.ideal_cycles(spec, 8)
-    assert estimator.ideal_cycles(spec, 8) < estimator.cycles(spec, 8)
+    family = family_of(spec)
+    estimator, without = (Estimator.of(Target.of(board)) for board in (real, ideal))
+    assert without.cycles(family, spec) == without.ideal_cycles(family, spec)
+    ideal_cycles, cycles = estimator.ideal_cycles(family, spec), estimator.cycles(family, spec)
+    assert ideal_cycles is not None and cycles is not None
+    assert ideal_cycles < cycles
 
 
 @pytest.mark.parametrize(
     ("old", "new", "match"),
     [
-        ("step = 1.0", "step = -1.0", "derived.step: .*greater than or equal to 0"),
-        ("step = 1.0", "step = nan", "derived.step: .*finite"),
-        ("step = 1.0", "stride = 1.0", "derived.*step.*: "),
-        ("step = 1.0", "step =", "cannot read prices"),
+        ('"call" = 0.0', '"call" = -1.0', "call: .*greater than or equal to 0"),
+        ('"call" = 0.0', '"call" = nan', "call: .*finite"),
+        ("dense = 3.79", "thick = 3.79", "products.*: "),
+        ('"call" = 0.0', '"call" =', "cannot read prices"),
         ('"cortex-m3"', '"cortex-m9"', "no prices of cortex-m3"),
         ('"cortex-m3"', '"cortex-m3", "cortex-m4"', "a core has two tables"),
     ],
 )
 def test_a_damaged_file_is_one_clear_error(tmp_path: Path, old: str, new: str, match: str) -> None:
     path = tmp_path / "prices.toml"
-    path.write_text(PRICES_FILE.read_text("utf-8").replace(old, new, 1), "utf-8")
+    text = PRICES_FILE.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), "utf-8")
     with pytest.raises(ConfigError, match=match) as caught:
-        prices_of(bare_target(Core.CORTEX_M3), path)
+        core_prices("cortex-m3", path)
     assert "prices.toml" in str(caught.value)
 
 
 def test_a_missing_file_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read prices"):
-        core_prices(tmp_path / "none.toml")
+        core_prices("cortex-m3", tmp_path / "none.toml")

@@ -6,7 +6,7 @@ from pooled_models import integer_stage, pooled_network, small_network
 
 from edgec.base.dtypes import Array
 from edgec.ir import Graph
-from edgec.ir.qops.pool_rounding import responses_of, round_codes
+from edgec.ir.qops.pooled import responses_of, round_codes
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.ir.weighted import unpooled
 from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much, with_rounding

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgec.kernels.weightpool.gather.columns import ColumnLoop, ColumnRun
-from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.gather.layout import ColumnLoop, ColumnRun
 from edgec.kernels.weightpool.unrolled import (
     code_pairs,
     codes_by_word,
     numbers_by_plane,
+    packed_indices,
     plane_rows,
     table_vectors,
     unpacked,

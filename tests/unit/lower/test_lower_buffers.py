@@ -1,16 +1,25 @@
 """Lifetimes, scratch and aliases."""
 
+from collections.abc import Mapping
+
 from lower_samples import BOARD, DSP_BOARD, NetBuilder, small_net
 
 from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of, scratch_name
+from edgec.kernels.places import Place
 from edgec.kernels.select import select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, plan_memory
 
 
 def _buffers(graph: Graph) -> tuple[dict[str, Buffer], tuple[Overlap, ...], dict[str, str]]:
-    buffers, overlaps, aliases = buffers_of(graph, select_kernels(graph, BOARD))
-    return {buffer.name: buffer for buffer in buffers}, overlaps, dict(aliases)
+    buffers, overlaps, places = buffers_of(graph, select_kernels(graph, BOARD))
+    return {buffer.name: buffer for buffer in buffers}, overlaps, _roots(places)
+
+
+def _roots(places: Mapping[str, Place]) -> dict[str, str]:
+    """The values whose bytes those without bytes of their own are."""
+    assert all(place.is_whole for place in places.values())
+    return {name: place.root for name, place in places.items()}
 
 
 def test_tensor_lives_from_its_step_through_its_last_reader() -> None:
@@ -48,8 +57,8 @@ def _depthwise_twice(*, read_again: bool) -> tuple[dict[str, Buffer], dict[str, 
     d = net.conv(x, "d", (1, 9, 9, 48), kernel=3, pad=1, group=48)
     e = net.conv(d, "e", (1, 9, 9, 48), kernel=3, pad=1, group=48)
     graph = net.build(net.add(e, d, "a") if read_again else net.softmax(e, "s"))
-    buffers, _, aliases = buffers_of(graph, select_kernels(graph, DSP_BOARD))
-    return {buffer.name: buffer for buffer in buffers}, dict(aliases)
+    buffers, _, places = buffers_of(graph, select_kernels(graph, DSP_BOARD))
+    return {buffer.name: buffer for buffer in buffers}, _roots(places)
 
 
 def test_an_output_takes_the_place_of_what_nobody_reads_any_more() -> None:

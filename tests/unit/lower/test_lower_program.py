@@ -8,7 +8,7 @@ from lower_samples import BOARD, NetBuilder, lowered, small_net
 
 from edgec.base.errors import InternalError, LoweringError
 from edgec.ir.graph import Graph
-from edgec.kernels.common.params import ConstantRef
+from edgec.kernels.common.constants import ConstantRef
 from edgec.kernels.common.weighted import ConvParams, SumParams
 from edgec.kernels.select import select_kernels
 from edgec.lower import lower

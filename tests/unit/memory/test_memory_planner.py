@@ -12,9 +12,9 @@ from edgec.memory import (
     Buffer,
     MemoryPlan,
     Overlap,
+    Peak,
     check_plan,
     disjoint_bound,
-    overlap_bound,
     plan_memory,
 )
 
@@ -193,7 +193,9 @@ def test_inverted_bottleneck_with_scratch() -> None:
     plan = planned(buffers, overlaps)
     assert plan.disjoint_bytes == 2000 + 24000 + 512
     # The projection from deep to thin is now the largest step.
-    assert plan.arena_bytes == overlap_bound(buffers, overlaps) == 2000 + 12000 + 2000 + 512
+    assert (
+        plan.arena_bytes == Peak.of(buffers, overlaps, 1).arena_bytes == 2000 + 12000 + 2000 + 512
+    )
 
 
 # --- bounds --------------------------------------------------------------------------------------
@@ -209,15 +211,17 @@ def test_disjoint_bound_is_the_largest_sum_at_a_step() -> None:
 
 def test_overlap_bound_adds_what_stands_by() -> None:
     buffers = [Buffer("x", 100, 0, 1), Buffer("y", 100, 0, 2), Buffer("held", 50, 0, 5)]
-    assert overlap_bound(buffers, []) == 250
-    assert overlap_bound(buffers, [Overlap("y", "x", 10)]) == 160
-    assert overlap_bound([], []) == 0
+    assert Peak.of(buffers, [], 1).arena_bytes == 250
+    assert Peak.of(buffers, [Overlap("y", "x", 10)], 1).arena_bytes == 160
+    assert Peak.of([], [], 1).arena_bytes == 0
 
 
 def test_overlap_bound_of_many_inputs_is_still_a_bound() -> None:
     buffers = [*(Buffer(f"i{k}", 10, 0, 1) for k in range(7)), Buffer("out", 70, 0, 1)]
     overlaps = [Overlap("out", f"i{k}", 10 * k) for k in range(7)]
-    assert overlap_bound(buffers, overlaps) <= planned(buffers, overlaps, 1).arena_bytes == 70
+    assert (
+        Peak.of(buffers, overlaps, 1).arena_bytes <= planned(buffers, overlaps, 1).arena_bytes == 70
+    )
 
 
 # --- broken input --------------------------------------------------------------------------------
@@ -268,7 +272,7 @@ def problems(
 def test_checker_accepts_every_plan(problem: tuple[list[Buffer], list[Overlap]]) -> None:
     buffers, overlaps = problem
     plan = planned(buffers, overlaps)
-    assert plan.arena_bytes >= overlap_bound(buffers, overlaps)
+    assert plan.arena_bytes >= Peak.of(buffers, overlaps, 1).arena_bytes
     assert plan.arena_bytes >= max(buffer.size_bytes for buffer in buffers)
     assert plan.arena_bytes % 8 == 0
     assert plan.disjoint_bytes == max(

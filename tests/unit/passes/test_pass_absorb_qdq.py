@@ -8,7 +8,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Graph
-from edgec.ir.integer_io import integer_io_dtype
+from edgec.ir.metadata import integer_io_dtype
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.passes.absorb_qdq import absorb_qdq

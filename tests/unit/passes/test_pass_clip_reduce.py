@@ -5,7 +5,7 @@ from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.ir import ops
 from edgec.ir.qparams import QuantParams
-from edgec.passes.hoist_clip import hoist_clip
+from edgec.passes.clips import hoist_clip
 from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.simplify import simplify
 

@@ -7,7 +7,7 @@ from pass_samples import Maker, assert_same_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.passes.expand_by_copies import expand_by_copies
-from edgec.passes.fuse_division import fuse_division
+from edgec.passes.fuse_factors import fuse_division
 
 RECIPROCAL = ops.Unary(UnaryKind.RECIPROCAL)
 POSITIVE = ops.Unary(UnaryKind.EXP)

@@ -8,7 +8,7 @@ from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.qparams import QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm
-from edgec.passes.fuse_bias import fuse_bias
+from edgec.passes.fuse_factors import fuse_bias
 from edgec.passes.fuse_pad import fuse_pad
 
 P, Q = QuantParams.per_tensor(0.1, 3), QuantParams.per_tensor(0.2, -5)
@@ -188,6 +188,14 @@ def test_fuse_pad_rule_3_max_of_non_negative():
     m = Maker()
     x = m.op(ops.Clip(-0.5, 1.0), m.input(1, 6, 5, 4))
     padded(m.graph(m.op(ops.MaxPool((3, 3)), m.op(PAD, x))), left=1)
+
+
+@pytest.mark.parametrize("lowest", [float("-inf"), float(np.finfo(np.float32).min)])
+@pytest.mark.parametrize("pads", [(0, 0, 0, 0), (1, 0, 0, 1)])
+def test_fuse_pad_rule_4_max_of_the_lowest_number(lowest, pads):
+    m = Maker()
+    wide = m.op(ops.Pad(((0, 0), (1, 0), (1, 1), (0, 0)), value=lowest), m.input(1, 6, 5, 4))
+    padded(m.graph(m.op(ops.MaxPool((3, 3), strides=(2, 2), pads=pads), wide)))
 
 
 @pytest.mark.parametrize(

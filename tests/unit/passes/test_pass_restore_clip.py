@@ -10,7 +10,7 @@ from pass_samples import Maker, ops_of
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.passes.restore_clip import restore_clip
+from edgec.passes.clips import restore_clip
 
 FROM_ZERO = QuantParams.per_tensor(0.1, -128)
 TO_SIX = QuantParams.per_tensor(6 / 255, -128)

@@ -11,22 +11,21 @@ from hypothesis import strategies as st
 from mixed_forms import ONES, Mixed
 
 from edgec.base.dtypes import Array
-from edgec.base.twice import quantized_factor
+from edgec.base.tflite_arithmetic import quantized_factor
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.verify import Stage, verify
 from edgec.passes.remove_constant_channels import remove_constant_channels
-from edgec.passes.single_rounding import rounding_notes, single_rounding
-from edgec.passes.staircase import offset_numbers
+from edgec.passes.single_rounding import offset_numbers, rounding_notes, single_rounding
 
 RELU = {"zero_point": -128, "low": -128, "high": 127}
 
 
-def twice(factors: Array, **ends: int) -> tuple[qops.Twice31, Array]:
+def twice(factors: Array, **ends: int) -> tuple[qops.TwoRoundings31, Array]:
     """The form that stands for real factors, and its multipliers."""
     numbers = [quantized_factor(float(factor)) for factor in factors]
     multipliers, shifts = (np.array(column) for column in zip(*numbers, strict=True))
-    return qops.Twice31(tuple(map(int, shifts)), **ends), multipliers.astype(np.int32)
+    return qops.TwoRoundings31(tuple(map(int, shifts)), **ends), multipliers.astype(np.int32)
 
 
 @settings(max_examples=60, deadline=None)
@@ -101,7 +100,7 @@ def test_rule_1_offset():
     before = layers()
     after = single_rounding(before)
     verify(after, Stage.INTEGER)
-    assert [type(node.attrs.output) for node in after.nodes] == [qops.Offset31, qops.Twice31]
+    assert [type(node.attrs.output) for node in after.nodes] == [qops.Offset31, qops.TwoRoundings31]
     assert rounding_notes(before, after) == (
         "1 of 2 layers round once, with the codes of two roundings",
     )
@@ -121,7 +120,7 @@ def test_removed_channels_take_their_numbers_along(first: Callable[[Graph], Grap
     verify(after, Stage.INTEGER)
     once, twice_ = (node.attrs_as(qops.QConv).output for node in after.nodes)
     assert isinstance(once, qops.Offset31) and len(once.offsets) == 5
-    assert isinstance(twice_, qops.Twice31) and len(twice_.shifts) == 6
+    assert isinstance(twice_, qops.TwoRoundings31) and len(twice_.shifts) == 6
     x = {before.inputs[0]: np.random.default_rng(2).integers(-128, 128, (1, 5, 5, 4))}
     codes = {name: array.astype(np.int8) for name, array in x.items()}
     found, wanted = (run_graph(graph, codes)[graph.outputs[0]] for graph in (after, before))

@@ -14,9 +14,8 @@ from edgec.passes.fuse_attention import fuse_attention
 from edgec.passes.fuse_functions import fuse_functions
 from edgec.passes.fuse_matmul import fuse_matmul
 from edgec.passes.fuse_norm import fuse_norm
-from edgec.passes.merge_moves import merge_moves
+from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.simplify import simplify
-from edgec.passes.sink_reshape import sink_reshape
 
 MEAN = ops.ReduceKind.MEAN
 SQUARE = ops.Unary(UnaryKind.POW, alpha=2.0)

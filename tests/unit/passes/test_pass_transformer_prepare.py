@@ -7,7 +7,7 @@ import pytest
 from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.ir import ops
-from edgec.passes.pooling_by_attention import pooling_by_attention
+from edgec.passes.pooling import pooling_by_attention
 from edgec.passes.sink_addition import sink_addition
 
 

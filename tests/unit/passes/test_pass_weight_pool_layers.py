@@ -11,7 +11,8 @@ from random_pools import pooled_constant, random_pool
 
 from edgec.base.options import QuantOptions
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import total_macs
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify

@@ -11,9 +11,8 @@ import pytest
 from profile_samples import sample_report
 
 from edgec.profile.compile_html import compile_page, render_compile_html
-from edgec.profile.compile_rows import Work, layer_rows, live_bytes
+from edgec.profile.compile_rows import NextCommand, Work, layer_rows, live_bytes
 from edgec.profile.histogram_charts import HEIGHT, histogram_chart
-from edgec.profile.next_commands import NextCommand
 from edgec.profile.origins import FileNode, GoneNodes, LayerOrigin, Origins
 from edgec.report.model import BufferReport, CalibrationReport, Report
 from edgec.workflow.histograms import BINS, Histograms, TensorHistogram

@@ -7,8 +7,7 @@ import struct
 import pytest
 
 from edgec.base.errors import EdgecError
-from edgec.profile.floor import floor_of
-from edgec.profile.pricing import Pricer
+from edgec.profile.pricing import Pricer, floor_of
 from edgec.profile.types import Counts
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.emulator_image import Segment as ImageSegment

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hybrid_nets import HYBRIDS, hybrid, mixed, searched
+from parity import check_host
 from small_transformers import Net, cct, inputs_of, vit
 
 from edgec.base.dtypes import DType
@@ -12,12 +16,13 @@ from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT32_MAX
 from edgec.base.options import CompileOptions, Effort, Precision, QuantOptions, Residual
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node
 from edgec.ir.text import graph_text
+from edgec.ir.weighted import plain_inputs
 from edgec.quant import quantize
 from edgec.quant.entry import Quantized
 from edgec.quant.precision.codes import check_reach
-from edgec.quant.precision.goal import Room
+from edgec.quant.precision.goal import NetworkPrice
 
 
 def quantized(graph: Graph, precision: Precision, count: int = 24, **more: object) -> Quantized:
@@ -30,7 +35,7 @@ def report_of(found: Quantized):
     return found.report.precision
 
 
-@pytest.mark.few_cases(3)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", sorted(HYBRIDS))
 def test_int16_is_never_worse_than_int8(name: str) -> None:
     report = report_of(quantized(HYBRIDS[name](), Precision.INT16))
@@ -75,17 +80,28 @@ def test_auto_widens_a_part_and_says_what_int8_alone_gives() -> None:
     assert any(note.startswith("int16: ") for note in found.notes)
 
 
-def test_auto_stays_within_the_memory_of_the_board() -> None:
-    def int16_bytes(graph: Graph) -> int:
-        values = graph.values.values()
-        return sum(value.elements for value in values if value.dtype is DType.INT16)
+@dataclass(frozen=True)
+class Int16Bytes:
+    """A board whose memory only tensors of int16 take."""
 
+    limit_bytes: int | None = None
+
+    def price(self, graph: Graph) -> NetworkPrice:
+        values = graph.values.values()
+        return NetworkPrice(sum(v.elements for v in values if v.dtype is DType.INT16))
+
+    def fits(self, graph: Graph) -> bool:
+        return self.limit_bytes is None or self.price(graph).arena_bytes <= self.limit_bytes
+
+
+@pytest.mark.slow
+def test_auto_stays_within_the_memory_of_the_board() -> None:
     graph = hybrid()
     options = CompileOptions(quant=QuantOptions(precision=Precision.AUTO, target_db=60.0))
     data = inputs_of(graph, 16)
-    free = report_of(quantize(graph, data, options, room=Room(int16_bytes, None)))
+    free = report_of(quantize(graph, data, options, prices=Int16Bytes()))
     middle = ((free.arena_bytes or 0) + (free.int8_arena_bytes or 0)) // 2
-    tight = report_of(quantize(graph, data, options, room=Room(int16_bytes, middle)))
+    tight = report_of(quantize(graph, data, options, prices=Int16Bytes(middle)))
     assert 0 < (tight.arena_bytes or 0) <= middle < (free.arena_bytes or 0)
     assert tight.left_out > 0
 
@@ -105,17 +121,39 @@ def test_a_long_layer_bounds_the_codes_that_it_reads() -> None:
     x = n(ops.Add(), x, n.attention(n.norm(x, "n1"), 2, "a"), name="mid")
     hidden = n(ops.Clip(0.0), n.linear(n.norm(x, "n2"), 4000, "up"), name="hidden")
     integer = mixed(n.graph(n.linear(hidden, 4, "down")), lambda _: True)
-    reaches = [n.attrs.reach for n in integer.nodes if isinstance(n.attrs, qops.QMixedConv)]
-    assert min(reaches) < INT16_MAX
+    layers = [node for node in integer.nodes if reads16(integer, node)]
+    assert min(node.attrs.reach for node in layers) < INT16_MAX
     check_reach(integer)
-    for node in integer.nodes:
-        if isinstance(node.attrs, qops.QMixedConv):
-            inputs = qops.QMixedConv.Inputs.of(node.inputs)
-            weight, bias = (
-                integer.constants[name].array.astype(np.int64) for name in (inputs.w, inputs.b)
-            )
-            rows = np.abs(weight).reshape(len(weight), -1).sum(axis=1)
-            assert (rows * node.attrs.reach + np.abs(bias)).max() <= INT32_MAX
+    for node in layers:
+        inputs = plain_inputs(node)
+        weight, bias = (
+            integer.constants[name].array.astype(np.int64) for name in (inputs.w, inputs.b)
+        )
+        rows = np.abs(weight).reshape(len(weight), -1).sum(axis=1)
+        assert (rows * node.attrs.reach + np.abs(bias)).max() <= INT32_MAX
+
+
+def test_a_constant_factor_of_a_product_has_codes_within_its_reach(tmp_path: Path) -> None:
+    n = Net("constant", 5)
+    x = n.input("x", 1, 3, 4, 16)
+    tokens = n(ops.Reshape((1, 12, 16)), x, name="rows")
+    tokens = n(ops.Add(), tokens, n.attention(n.norm(tokens, "n1"), 2, "a"), name="mid")
+    own = n(ops.Reshape((1, 3, 4, 16)), n(ops.Clip(0.0), tokens, name="own"), name="turned")
+    y = n(ops.MatMul(), own, n.normal("factor", 1, 3, 16, 5), name="product")
+    integer = mixed(n.graph(y), lambda _: True)
+    product = next(node for node in integer.nodes if isinstance(node.attrs, qops.QMatMul))
+    factor = integer.constants[qops.QMatMul.Inputs.of(product.inputs).b].array
+    assert factor.dtype == np.int16
+    attrs = product.attrs_as(qops.QMatMul)
+    assert np.abs(factor.astype(int)).max() == attrs.b_reach > qops.INT8_SPAN
+    assert 16 * attrs.a_reach * attrs.b_reach <= INT32_MAX
+    check_reach(integer)
+    check_host(integer, tmp_path)
+
+
+def reads16(graph: Graph, node: Node) -> bool:
+    layer = isinstance(node.attrs, qops.QConv | qops.QGemm)
+    return layer and graph.tensor(node.first).dtype is DType.INT16
 
 
 def test_codes_that_are_moved_into_the_stream_keep_their_scale() -> None:

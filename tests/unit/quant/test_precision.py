@@ -1,6 +1,6 @@
 """int16 codes where they are needed: what they mean, and which tensors get them."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -16,10 +16,10 @@ from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
 from edgec.quant import quantize
-from edgec.quant.cnn.ties import tie_groups
 from edgec.quant.common.report import PrecisionReport
 from edgec.quant.precision.codes import check_reach
-from edgec.quant.precision.goal import Room
+from edgec.quant.precision.goal import NetworkPrice
+from edgec.quant.scales.groups import code_groups
 
 
 def quantized(graph: Graph, precision: Precision, target_db: float | None = None):
@@ -27,6 +27,7 @@ def quantized(graph: Graph, precision: Precision, target_db: float | None = None
     return quantize(graph, samples(graph, 8), options)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_int16_leaves_nothing_but_the_noise_of_the_weights(name: str):
     found = quantized(NETWORKS[name](), Precision.INT16)
@@ -37,10 +38,11 @@ def test_int16_leaves_nothing_but_the_noise_of_the_weights(name: str):
     assert all(found.integer.values[name].dtype is DType.INT16 for name in found.integer.inputs)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_every_layer_between_int16_tensors_has_its_quality(name: str):
     found = quantized(NETWORKS[name](), Precision.INT16)
-    layers = {n.output for n in found.integer.nodes if isinstance(n.attrs, qops.QMixedConv)}
+    layers = {n.output for n in found.integer.nodes if isinstance(n.attrs, qops.Weighted)}
     assert layers
     known = {layer.value: layer.sqnr_db for layer in found.report.layers}
     assert layers <= known.keys()
@@ -94,8 +96,8 @@ def test_the_reach_of_a_long_layer_keeps_its_sums_within_32_bits():
     wide = s(ops.Clip(0.0), gemm(s, x, 4000, name="first"))
     graph = s.graph(gemm(s, wide, 3, name="second"))
     integer = mixed(graph, lambda _: True)
-    last = [node for node in integer.nodes if isinstance(node.attrs, qops.QMixedConv)][-1]
-    attrs, inputs = last.attrs, qops.QMixedConv.Inputs.of(last.inputs)
+    last = [node for node in integer.nodes if isinstance(node.attrs, qops.QGemm)][-1]
+    attrs, inputs = last.attrs, qops.QGemm.Inputs.of(last.inputs)
     assert attrs.reach < INT16_MAX
     weight, bias = (integer.constants[name].array.astype(np.int64) for name in (inputs.w, inputs.b))
     rows = np.abs(weight).reshape(len(weight), -1).sum(axis=1)
@@ -112,26 +114,34 @@ def test_an_input_of_a_long_layer_keeps_int8_codes():
     s = Sketch("long")
     graph = s.graph(gemm(s, s.input("x", 1, 4000), 3))
     ready = annotated(graph)
-    codes = codes_of(ready, list(tie_groups(ready)))
+    codes = codes_of(ready, list(code_groups(ready)))
     assert "x" not in codes
     assert set(codes) == set(graph.outputs)
 
 
-def _int16_bytes(graph: Graph) -> int:
-    """A price that grows with every tensor of int16."""
-    values = graph.values.values()
-    return sum(value.elements for value in values if value.dtype is DType.INT16)
+@dataclass(frozen=True)
+class Int16Bytes:
+    """A board whose memory only tensors of int16 take."""
+
+    limit_bytes: int | None = None
+
+    def price(self, graph: Graph) -> NetworkPrice:
+        values = graph.values.values()
+        return NetworkPrice(sum(v.elements for v in values if v.dtype is DType.INT16))
+
+    def fits(self, graph: Graph) -> bool:
+        return self.limit_bytes is None or self.price(graph).arena_bytes <= self.limit_bytes
 
 
 def test_auto_stays_within_the_memory_of_the_board():
     graph = squeezed()
     options = CompileOptions(quant=QuantOptions(precision=Precision.AUTO, target_db=80.0))
-    free = quantize(graph, samples(graph, 8), options, room=Room(_int16_bytes, None)).report
+    free = quantize(graph, samples(graph, 8), options, prices=Int16Bytes()).report
     assert free.precision is not None
     assert free.precision.left_out == 0
     assert free.precision.int8_arena_bytes == 0
     limit = (free.precision.arena_bytes or 0) // 2
-    tight = quantize(graph, samples(graph, 8), options, room=Room(_int16_bytes, limit))
+    tight = quantize(graph, samples(graph, 8), options, prices=Int16Bytes(limit))
     report = tight.report.precision
     assert report is not None
     assert 0 < (report.arena_bytes or 0) <= limit

@@ -19,7 +19,8 @@ from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate, to_integer
 from edgec.quant.common.quality import sqnr_db
-from edgec.quant.convert.arithmetic import add_multipliers
+from edgec.quant.convert.codes import Coded, Output
+from edgec.quant.convert.rules import sum_multipliers
 
 X = QuantParams.per_tensor(0.02, 5)
 Y = QuantParams.per_tensor(0.05, -20)
@@ -90,13 +91,15 @@ def test_sources_of_an_operator_and_its_clip_are_kept():
     assert node.sources == ("src_Gemm", "src_Clip")
 
 
-@given(st.floats(2.0**-20, 2.0**20), st.floats(2.0**-20, 2.0**20), st.sampled_from([1, -1]))
-def test_add_multipliers_fit_and_are_as_exact_as_can_be(first, second, sign):
-    a, b, shift = add_multipliers(first, sign * second, "add")
+@given(st.floats(2.0**-20, 2.0**20), st.floats(2.0**-20, 2.0**20))
+def test_sum_multipliers_fit_and_are_as_exact_as_can_be(first, second):
+    codes = (Coded("x", QuantParams.per_tensor(scale, 0)) for scale in (first, second))
+    y = Output(QuantParams.per_tensor(1.0, 0), -128, 127, "add")
+    a, b, shift = sum_multipliers(*codes, y)
     assert 1 <= shift <= 30
-    assert 255 * (abs(a) + abs(b)) + 2 ** (shift - 1) < 2**31
+    assert 255 * (a + b) + 2 ** (shift - 1) < 2**31
     assert abs(a * 2.0**-shift - first) <= 2.0 ** -(shift + 1)
-    assert abs(b * 2.0**-shift - sign * second) <= 2.0 ** -(shift + 1)
+    assert abs(b * 2.0**-shift - second) <= 2.0 ** -(shift + 1)
     if shift < 30:
         double = 255 * (first + second) * 2.0 ** (shift + 1) + 2**shift
         assert double > 2**31 * (1 - 1e-6) - 512
@@ -106,7 +109,7 @@ def test_add_and_sub():
     s = Sketch()
     a, b = s.input("a", 1, 4, quant=X), s.input("b", 1, 4, quant=Y)
     node = only(s.graph(s(ops.Sub(), a, b, quant=Y)))
-    params = node.attrs.params
+    params = node.attrs.form
     assert (params.a_zero_point, params.b_zero_point, params.y_zero_point) == (5, -20, -20)
     assert params.a_multiplier * 2.0**-params.shift == pytest.approx(0.4)
     assert params.b_multiplier * 2.0**-params.shift == pytest.approx(-1.0)

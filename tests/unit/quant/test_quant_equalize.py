@@ -10,7 +10,8 @@ from edgec.base.options import QuantOptions
 from edgec.exporters.onnx.export import export_real, tensor_names
 from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate

@@ -125,6 +125,22 @@ def test_a_network_that_names_the_class_itself() -> None:
     assert report.losses[-1].noise > 0.0
 
 
+@pytest.mark.filterwarnings("error")
+def test_padding_by_minus_infinity_has_no_error() -> None:
+    s = Sketch()
+    pad = ops.Pad(((0, 0), (1, 0), (0, 1), (0, 0)), value=float("-inf"))
+    wide = s(pad, s.input("x", 1, 6, 6, 4))
+    graph = s.graph(s(ops.MaxPool((3, 3)), s(ops.Transpose((0, 2, 1, 3)), wide)))
+    losses = losses_of(graph, samples(graph, 16)).losses
+    assert np.isfinite([each.noise for each in losses]).all()
+
+
+def test_a_softmax_over_one_class_decides_nothing() -> None:
+    s = Sketch()
+    graph = s.graph(s(ops.Softmax(), gemm(s, s.input("x", 1, 8), 1)))
+    assert losses_of(graph, samples(graph, 16)).decisions is None
+
+
 def test_several_numbers_of_classes_are_no_decision() -> None:
     s = Sketch()
     graph = s.graph(s(ops.ArgMax(2, keepdims=False), gemm(s, s.input("x", 1, 6, 8), 4)))

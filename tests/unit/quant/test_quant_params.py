@@ -17,12 +17,15 @@ from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import (
     EMPTY_SCALE,
-    SCALE_FLOOR,
+    LEAST_SCALE,
     Range,
     activation_params,
     as_int8,
+    codes_real,
+    lut,
+    softmax_bits,
+    softmax_table,
 )
-from edgec.quant.common.tables import codes_real, lut, softmax_bits, softmax_table
 
 reals = st.floats(-1e30, 1e30)
 
@@ -33,7 +36,7 @@ def test_parameters_hold_zero_and_cover_the_range(a, b):
     params = activation_params(Range(low, high))
     scale, zero_point = params.tensor_scale, params.tensor_zero_point
     assert -128 <= zero_point <= 127
-    assert scale >= SCALE_FLOOR
+    assert scale >= LEAST_SCALE
     assert np.float32(scale) == scale
     # One step of slack: the zero point is rounded.
     assert (-128 - zero_point - 1) * scale <= min(low, 0)
@@ -51,7 +54,8 @@ def test_zero_points_of_plain_ranges(low, high, zero_point):
 
 def test_degenerate_ranges():
     assert activation_params(Range(0, 0)) == QuantParams.per_tensor(EMPTY_SCALE, 0)
-    assert activation_params(Range(0, 1e-30)).tensor_scale == SCALE_FLOOR
+    assert activation_params(Range(0, 1e-30)).tensor_scale == pytest.approx(1e-30 / 255)
+    assert activation_params(Range(0, 1e-38)).tensor_scale == LEAST_SCALE
     constant = activation_params(Range(3.0, 3.0))
     assert constant.dequantize(constant.quantize(np.float32(3.0))) == pytest.approx(3.0)
     for bad in (Range(0, math.inf), Range(-math.inf, 0)):

@@ -7,7 +7,7 @@ from quant_samples import Sketch, conv, relu
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.cnn.ties import split_conflicts, tie_groups
+from edgec.quant.scales.groups import code_groups, split_conflicts
 
 A = QuantParams.per_tensor(0.5, 3)
 B = QuantParams.per_tensor(0.25, -7)
@@ -15,7 +15,7 @@ B = QuantParams.per_tensor(0.25, -7)
 
 def groups_of(graph: Graph) -> dict[str, set[str]]:
     """Members of the group of each value."""
-    return {n: set(g.members) for g in tie_groups(graph) for n in g.members}
+    return {n: set(g.members) for g in code_groups(graph) for n in g.members}
 
 
 def test_operators_that_move_codes_tie_their_sides():
@@ -32,7 +32,7 @@ def test_operators_that_move_codes_tie_their_sides():
         ops.Reshape((1, 1)),
     ):
         chain.append(s(attrs, chain[-1]))
-    (group,) = tie_groups(s.graph(chain[-1]))
+    (group,) = code_groups(s.graph(chain[-1]))
     assert group.members == tuple(chain)
     assert group.sources == (x,)
 
@@ -47,14 +47,14 @@ def test_operators_that_compute_do_not_tie():
         s(ops.Add(), x, x),
         s(ops.Clip(0.0), x),
     ]
-    assert len(tie_groups(s.graph(*outputs))) == 6
+    assert len(code_groups(s.graph(*outputs))) == 6
 
 
 def test_concat_ties_all_inputs_and_names_all_sources():
     s = Sketch()
     x, y = s.input("x", 1, 2), s.input("y", 1, 3)
     c = s(ops.Concat(1), x, y, s.const("c", [[1.0]]))
-    (group,) = tie_groups(s.graph(c))
+    (group,) = code_groups(s.graph(c))
     assert set(group.members) == {x, y, c}
     assert group.sources == (x, y)
 
@@ -64,7 +64,7 @@ def test_a_value_before_its_fused_clip_follows_the_clip():
     before = conv(s, s.input("x", 1, 4, 4, 2), 3)
     after = relu(s, before)
     pooled = s(ops.MaxPool((2, 2)), after)
-    group = next(g for g in tie_groups(s.graph(pooled)) if after in g.members)
+    group = next(g for g in code_groups(s.graph(pooled)) if after in g.members)
     assert group.members == (before, after, pooled)
     assert group.sources == (after,)
 
@@ -83,7 +83,7 @@ def test_pinned_parameters_spread_over_the_group():
     x = s.input("x", 1, 4)
     y = s(ops.Reshape((1, 2, 2)), x)
     z = s(ops.Transpose((0, 2, 1)), y, quant=A)
-    (group,) = tie_groups(s.graph(z))
+    (group,) = code_groups(s.graph(z))
     assert group.pinned == A
     assert set(group.members) == {x, y, z}
 
@@ -92,7 +92,7 @@ def test_an_unpinned_clip_takes_the_parameters_pinned_on_its_input():
     s = Sketch()
     x = s(ops.Gemm(), s.input("x", 1, 4), s.normal("w", 3, 4), "", quant=A)
     y = relu(s, x)
-    group = next(g for g in tie_groups(s.graph(y)) if y in g.members)
+    group = next(g for g in code_groups(s.graph(y)) if y in g.members)
     assert group.pinned == A
 
 
@@ -117,7 +117,7 @@ def test_a_conflict_two_moves_away_is_found():
     z = s(ops.Transpose((0, 2, 1)), middle, quant=B)
     graph = split_conflicts(s.graph(z))
     assert sum(isinstance(n.attrs, ops.Unary) for n in graph.nodes) == 1
-    assert {g.pinned for g in tie_groups(graph)} == {A, B}
+    assert {g.pinned for g in code_groups(graph)} == {A, B}
 
 
 def test_without_conflict_the_graph_stays_as_it_is():
@@ -131,4 +131,4 @@ def test_argmax_indices_are_in_no_group():
     s = Sketch()
     x = s.input("x", 1, 4)
     y = s(ops.ArgMax(1), x)
-    assert [g.members for g in tie_groups(s.graph(y))] == [(x,)]
+    assert [g.members for g in code_groups(s.graph(y))] == [(x,)]

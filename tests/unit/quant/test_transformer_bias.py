@@ -14,8 +14,8 @@ from edgec.ir import ops, qops
 from edgec.ir.graph import Value
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.operands import Operand
-from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.fuse_attention import fuse_attention
+from edgec.passes.pooling import average_by_convolution
 from edgec.quant.common.logit_bias import bias_steps
 from edgec.quant.common.numbers import distance_numbers, exponential_bits, head_numbers
 
@@ -91,7 +91,7 @@ def test_softmax_stays_within_six_tenths_of_a_step(depth, scale):
     x = np.random.default_rng(depth).integers(-128, 128, (50, depth)).astype(np.int8)
     bits = exponential_bits(depth, "s")
     numbers = distance_numbers(scale * math.log2(math.e), bits, 255)
-    y = qops.computed(qops.QSoftmaxOctaves(*numbers, bits), [Operand(x)])
+    y = qops.computed(qops.QSoftmax(qops.Octaves(*numbers, bits)), [Operand(x)])
     real = x.astype(np.float64) * (numbers[0] / 2.0**26 * math.log(2))
     ideal = np.minimum(weights_of(real) * 256, 255) - 128
     assert np.abs(ideal - y).max() <= 0.6

@@ -23,9 +23,9 @@ from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
-from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.numbers import check_intervals
 from edgec.quant.transformer import quantize_transformer
-from edgec.quant.transformer.int8_stream import int8_stream
+from edgec.quant.transformer.int8_residual import int8_stream
 from edgec.quant.transformer.samples import Seen
 from edgec.toolchain import process
 from edgec.workflow.integer import integer_model

@@ -12,11 +12,12 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions
 from edgec.ir import qops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
+from edgec.ir.graph import Constant, Graph, Node, Value
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
-from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.numbers import check_intervals
 from edgec.quant.transformer import quantize_transformer
 
 

@@ -8,7 +8,7 @@ from small_transformers import GELU, SILU, Net, inputs_of
 
 from edgec.base.dtypes import DType
 from edgec.base.options import QuantOptions
-from edgec.floatrun.tabled import unary_function
+from edgec.floatrun.codes import unary_function
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
@@ -18,7 +18,7 @@ from edgec.quant.common.params import Range
 from edgec.quant.transformer import quantize_transformer
 from edgec.quant.transformer.layer_parts import table_domain
 from edgec.quant.transformer.samples import collect
-from edgec.quant.transformer.weights import Target, layer_codes
+from edgec.quant.transformer.weights import Sums, Target, layer_codes
 
 
 def mlp(act: ops.Unary) -> Graph:
@@ -68,7 +68,7 @@ def test_requantization_of_real_layers_stays_within_its_bound():
         weight = rng.normal(0, 0.1, (channels, 48)) * np.exp(rng.normal(0, 1, (channels, 1)))
         bias = rng.normal(0, 0.2, channels)
         target = Target(np.array([0.03]), np.array([-11.0]), 129.0, slack=0.01)
-        codes = layer_codes(weight * 0.02, bias, target, np.full(48, 7), 128, "layer")
+        codes = layer_codes(weight * 0.02, Sums(bias, target, np.full(48, 7), 128, "layer"))
         x = rng.integers(-128, 128, (500, 48))
         acc = x @ codes.weight.astype(np.int64).T + codes.bias
         ideal = np.clip(acc * codes.scale / 0.03, -128, 127)
@@ -86,7 +86,7 @@ def test_dead_channels_and_large_biases():
     weight[0] = 0.01
     bias = np.array([0.0, 5.0, -1e6])
     target = Target(np.array([0.05]), np.zeros(1), 129.0)
-    codes = layer_codes(weight, bias, target, None, 256, "layer")
+    codes = layer_codes(weight, Sums(bias, target, None, 256, "layer"))
     x = np.zeros((1, 8), np.int64)
     acc = x @ codes.weight.astype(np.int64).T + codes.bias
     assert np.clip(codes.requant.apply(acc), -128, 127).tolist() == [[0, 100, -128]]

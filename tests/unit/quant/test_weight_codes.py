@@ -15,10 +15,8 @@ from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
-from edgec.quant.cnn.read_rows import read_rows
-from edgec.quant.cnn.weight_codes import better_codes
-from edgec.quant.common.notes import weights_notes
-from edgec.quant.common.report import WeightsReport
+from edgec.quant.cnn.weight_codes import better_codes, read_rows
+from edgec.quant.common.report import WeightsReport, weights_notes
 from edgec.quant.common.weights import layer_weights
 
 

@@ -17,7 +17,7 @@ LAYERS = table(
     "[model] on a board whose title is longer than many a terminal is wide",
     (">", "layer", "operator", "output", ">MACs", ">weights B", "kernel", ">SQNR dB"),
     [
-        (0, NAME, "QMatMul Requant31", "1x32x32x16", "4,194,304", "3,456", "tile_4x2_dsp", None),
+        (0, NAME, "QMatMul Requant31", "1x32x32x16", "4,194,304", "3,456", "dense_4x2_dsp", None),
         (1, "x" * 100, "QGemm", "1x10", "640", "", "gemm", "33.2"),
     ],
 )

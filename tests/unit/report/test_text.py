@@ -31,7 +31,7 @@ def test_layers_take_a_line_each(width: int, missing: tuple[str, ...]) -> None:
             sources=(f"/features/features.{number}/conv/conv.0/conv.0.0/Conv",),
             op="QPooledConv",
             form="31 bits",
-            kernel="depthwise_planes",
+            kernel="depthwise_3x3_s8_dsp",
             output_shape=(1, 112, 112, 128),
             macs=12_345_678,
             sqnr_db=30.5,

@@ -9,8 +9,7 @@ import pytest
 import serial
 
 from edgec.base.errors import SimulationError
-from edgec.sim.serial_ports import SerialPort, choose_port, serial_ports
-from edgec.sim.serial_problems import cannot_open, in_use
+from edgec.sim.serial_port import SerialPort, cannot_open, choose_port, in_use, serial_ports
 from edgec.target.board import list_boards, load_board
 from edgec.target.debug_probes import usb_ids
 

@@ -28,7 +28,10 @@ def trace_of(program: Program) -> list[bytes]:
 
 
 def steps_of(program: Program) -> list[FirmwareStep]:
-    return [FirmwareStep(len(data), zlib.crc32(data), None) for data in trace_of(program)]
+    return [
+        FirmwareStep(number, len(data), zlib.crc32(data), None)
+        for number, data in enumerate(trace_of(program))
+    ]
 
 
 def test_equality_passes(program: Program):

@@ -42,18 +42,18 @@ def test_an_m33_without_dsp_gets_no_kernel_with_smlad(tmp_path: Path) -> None:
     target = Target.of(without_dsp(tmp_path))
     assert not target.has_dsp
     assert not any(
-        "dsp" in family or family in {"tile_3x2", "tile_4x2", "line_4x2"}
+        "dsp" in family or family in {"dense_3x2_s8_dsp", "dense_4x2_s8_dsp", "conv_4x2_s8_dsp"}
         for family in families(target)
     )
     with_dsp = Target.of(load_board("nucleo_u575zi_q"))
-    assert "tile_4x2" in families(with_dsp)
+    assert "dense_4x2_s8_dsp" in families(with_dsp)
 
 
 def test_an_m33_without_dsp_gets_the_kernels_of_a_cortex_m3(tmp_path: Path) -> None:
     """Which of them it takes is another matter: a part of a call takes other cycles there."""
     m3 = possible(bare_target(Core.CORTEX_M3))
     assert possible(Target.of(without_dsp(tmp_path))) == m3
-    assert any("tile_5x2" in found for found in m3)
+    assert any("dense_5x2_s8_m0" in found for found in m3)
 
 
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)

@@ -122,6 +122,7 @@ def test_port_is_checked_before_it_reaches_a_command(
     assert not note.exists()
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("name", "form"), [("pico", "uf2"), ("nucleo", "bin"), ("microbit", "hex")]
 )

@@ -78,6 +78,7 @@ def test_children_that_outlive_the_program_are_ended(tmp_path: Path) -> None:
     assert is_gone(int(note.read_text()))
 
 
+@pytest.mark.usefixtures("terminal_signals")
 def test_interrupt_ends_the_whole_family(tmp_path: Path) -> None:
     note = tmp_path / "pid"
 

@@ -70,7 +70,7 @@ def test_troubles_are_told_apart() -> None:
         assert trouble.hint.format(tool="t", chip="c")
 
 
-@pytest.mark.few_cases(2)
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(
     ("board", "name"),
     [

@@ -11,7 +11,8 @@ from random_real_graphs import random_graph
 
 from edgec.base.options import CompileOptions
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import ReduceKind
 from edgec.ir.qparams import QuantParams
 from edgec.weightpool.channels import free_channels, with_orders

@@ -10,7 +10,8 @@ from pooled_models import small_network
 from edgec.base.dtypes import Array
 from edgec.base.errors import WeightPoolError
 from edgec.base.options import WeightPoolOptions
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.weightpool import with_best_order
 from edgec.weightpool.cluster import Cloud, cluster, improved, joined
 from edgec.weightpool.layers import choose_layers

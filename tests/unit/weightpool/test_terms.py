@@ -89,6 +89,7 @@ def test_what_pooled_weights_refuse():
         PooledWeights(large, np.zeros((4, 2)), 2)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("channels", [16, 12])
 def test_terms_lower_the_error_and_survive_a_file(channels: int, tmp_path: Path):
     graph = small_network(channels=channels)
@@ -115,6 +116,7 @@ def test_terms_lower_the_error_and_survive_a_file(channels: int, tmp_path: Path)
     assert pooled(plain)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("data", [None, noise()], ids=["weights", "calibrated"])
 def test_a_ratio_is_kept_and_spent(data: dict[str, Array] | None):
     graph = small_network()

@@ -15,7 +15,7 @@ from qdq_files import dense_qdq
 from edgec.base.errors import UnsupportedModelError
 from edgec.base.options import CompileOptions
 from edgec.report.model import QdqFileReport, TensorGap
-from edgec.workflow.export_check import compare_export
+from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file, file_warnings
 from edgec.workflow.integer import IntegerModel, integer_model
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from edgec.workflow.pool_curve import PoolCurve, is_enough
+from edgec.workflow.pool_search import PoolCurve, is_enough
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pooled_models import small_network
 from edgec.base.errors import WeightPoolError
 from edgec.base.options import PoolSharing, TermsRule, WeightPoolOptions
 from edgec.weightpool import compress_graph
-from edgec.workflow import pool_ways
-from edgec.workflow.pool_ways import Way, ways_of
+from edgec.workflow import pool_search as pool_ways
+from edgec.workflow.pool_search import Way, ways_of
 
 GRAPH = small_network()
 POOL = WeightPoolOptions(layers=("inner_w", "second_w", "wide_w"))

@@ -1,1 +1,110 @@
 """Mean over a sliding window in plain C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.dtypes import DType
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.form_ends import FormCall, form_call
+from edgec.kernels.common.overlap import by_group
+from edgec.kernels.common.spec import Plain, describe_image, describe_window
+from edgec.kernels.common.window import Window, pooling_window
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+_TOGETHER = 4
+_MOST_TAPS = 257
+"""Sums of 257 numbers from 0 to 255 fit 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class AveragePool(Plain):
+    """Mean of windows; multipliers int32 [kernel_h * kernel_w + 1], by the number of taps counted.
+
+    Attributes:
+        window: geometry.
+        counts_padding: every output divides by the same number.
+        x: element type, INT8 or INT16.
+        x_zero_point: code of 0; 0 for `qops.CodeMean`.
+        output: the form.
+    """
+
+    family: ClassVar[str] = "average_pool"
+    template: ClassVar[Path] = template_beside(__file__, "average_pool")
+    window: Window
+    counts_padding: bool
+    x: DType
+    x_zero_point: int
+    output: qops.Requant31 | qops.CodeMean
+
+    @property
+    def is_clipped(self) -> bool:
+        """Some window has taps outside the image."""
+        return self.window.rows_clipped or self.window.cols_clipped
+
+    @property
+    def has_multipliers(self) -> bool:
+        """There is a table of multipliers."""
+        return isinstance(self.output, qops.Requant31)
+
+    @property
+    def taps(self) -> str:
+        """Taps of a window inside the image, in C; with multipliers there may be none."""
+        if not self.is_clipped:
+            return "KERNEL_H * KERNEL_W"
+        inside = "(ky1 - ky0) * (kx1 - kx0)"
+        return f"(ky1 > ky0 && kx1 > kx0) ? {inside} : 0" if self.has_multipliers else inside
+
+    @property
+    def divisor(self) -> str:
+        """What a sum is divided or multiplied by, in C."""
+        if not self.has_multipliers:
+            return "taps"
+        everywhere = self.counts_padding or not self.is_clipped
+        return f"multipliers[{'KERNEL_H * KERNEL_W' if everywhere else 'taps'}]"
+
+    @property
+    def by_words(self) -> bool:
+        """Four channels, a word, are summed up at a time (`edgec/pooling/sums_s8.h`)."""
+        words = self.window.channels % _TOGETHER == 0 and self.window.taps <= _MOST_TAPS
+        return words and self.x is DType.INT8 and self.has_multipliers
+
+    @property
+    def call(self) -> FormCall:
+        """How a code is made."""
+        return form_call(self.output)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        image = describe_image(w.height, w.width, w.channels)
+        return f"Average pool of {self.x.value} {image}, {describe_window(w)}"
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> AveragePool:
+    """The specification for a QAveragePool."""
+    attrs = node.attrs_as(qops.QAveragePool)
+    x, window = graph.values[node.first], pooling_window(graph, node)
+    raw = isinstance(attrs.output, qops.CodeMean)
+    zero_point = 0 if raw else graph.quant(node.first).tensor_zero_point
+    return AveragePool(window, attrs.count_include_pad, x.dtype, zero_point, attrs.output)
+
+
+def overlap(spec: AveragePool) -> Distances:
+    """Channel by channel; the multipliers are constants."""
+    channels = spec.window.channels
+    own = by_group(spec.window, channels, channels, spec.x, spec.output.dtype)
+    return (own, None) if spec.has_multipliers else (own,)
+
+
+FAMILY = KernelFamily(
+    spec_type=AveragePool,
+    operators=(qops.QAveragePool,),
+    spec=spec,
+    overlap=overlap,
+    constant_stem="multipliers",
+)

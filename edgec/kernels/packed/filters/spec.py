@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Protocol, Self
 
-from edgec.kernels.common.exact31 import Exact31
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.interface import c_parameters
-from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.family import KernelSpec, template_beside
 from edgec.kernels.packed.codes import packed_bytes, turns_of
 
 _ALIGNMENT = 8
 """Scratch memory is cut at multiples of this, as the arena is."""
 _READ_AHEAD = 16
-"""Bytes after its weights that a kernel may read (`dsp.tile_1x4`)."""
+"""Bytes after its weights that a kernel may read (`dsp.dense_1x4_s8_dsp`)."""
 
 
 class FilterKernel(KernelSpec, Protocol):
@@ -23,7 +22,7 @@ class FilterKernel(KernelSpec, Protocol):
 
     rescale16: Rescale16 | None
     residual_shift: int | None
-    exact31: Exact31 | None
+    tflite31: Tflite31 | None
     scratch_name: ClassVar[str | None]
     flips_signs: ClassVar[bool]
 
@@ -37,7 +36,7 @@ class FilterKernel(KernelSpec, Protocol):
 
     @property
     def end(self) -> str:
-        """How outputs are made from sums (`interface.end_kind`)."""
+        """Kind of the end, from sums to outputs (`interface.end_kind`)."""
 
     @property
     def adds(self) -> bool:
@@ -49,7 +48,7 @@ class FilterKernel(KernelSpec, Protocol):
 
     @property
     def interleaves(self) -> bool:
-        """The kernel takes the numbers of an `Exact31` beside each other."""
+        """The kernel takes the numbers of an `Tflite31` beside each other."""
 
     @property
     def params_type(self) -> str:
@@ -114,12 +113,12 @@ class PackedFilters:
 
     @property
     def flip(self) -> str:
-        """What is added without carries to a word of weights, in C: signs that are flipped."""
+        """C literal added without carries to a word of weights to flip signs."""
         return "0x00800080U" if self.called.flips_signs else "0U"
 
     @property
     def end(self) -> str:
-        """How outputs are made from sums."""
+        """Kind of the end, from sums to outputs."""
         return self.called.end
 
     @property
@@ -155,7 +154,7 @@ class PackedFilters:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the called kernel is called with after x, in C."""
+        """Arguments of the called kernel after x, in C."""
         place = "part_" if self.has_batches else ""
         scratch = () if self.called.scratch_name is None else ("scratch",)
         table = ("table",) if self.end == "rescale16_table" else ()
@@ -167,7 +166,7 @@ class PackedFilters:
     @property
     def numbers(self) -> tuple[tuple[str, int], ...]:
         """(field, entries of a batch) of the argument struct's numbers of output channels."""
-        exact = self.called.exact31
+        exact = self.called.tflite31
         if self.called.interleaves and exact is not None:
             return ("bias", self.batch), ("numbers", self.batch * (3 if exact.has_shifts else 2))
         found = [("bias", self.batch), ("multiplier", self.batch)]
@@ -217,7 +216,7 @@ class PackedFilters:
         return self.called.macs // self.batch * self.filters
 
     def describe(self) -> str:
-        """What the function computes, in words."""
+        """Operator, shapes and number of unpacked filters in words, for a comment in C."""
         some = f"{self.batch} of {self.filters}" if self.has_batches else str(self.filters)
         return f"{self.called.describe()}, {some} filters of {self.bits} bits unpacked at a time"
 

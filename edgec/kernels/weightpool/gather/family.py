@@ -14,15 +14,14 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, layer_terms, pooled_inputs
-from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.layer_end import end_of, requant31_of
-from edgec.kernels.common.params import Params
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.kernels.weightpool.arguments import own_width, pool_arguments
-from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
-from edgec.kernels.weightpool.default import default_config
-from edgec.kernels.weightpool.gather.cost import COST
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig, default_config
+from edgec.kernels.weightpool.events import TABLE
 from edgec.kernels.weightpool.gather.indices import stored_indices
+from edgec.kernels.weightpool.gather.parts import parts
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.geometry import fits_lanes, pooled_window, window_indices
 from edgec.kernels.weightpool.tables import response_sums, response_table
@@ -82,7 +81,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
 
 
 def builder_table(spec: PooledConv, pool: WeightPool) -> Array:
-    """What the builder of responses reads: uint32 [all_builder_words]."""
+    """Table from which responses are built: uint32 [all_builder_words]."""
     table = response_table(pool, spec.builder)
     return np.concatenate([table, response_sums(pool)]) if spec.needs_sums else table
 
@@ -135,7 +134,7 @@ def _distance(spec: PooledConv) -> int:
 
 
 def arguments(graph: Graph, node: Node, spec: PooledConv, pool: ConstantPool) -> tuple[Params, ...]:
-    """What the builder of responses reads, and the indices in the order of gathering."""
+    """Arguments: the table that responses are built from, indices in the order of gathering."""
     inputs = pooled_inputs(node)
     vectors, bias = (graph.constants[name].array for name in (inputs.pool, inputs.b))
     table = builder_table(spec, WeightPool(vectors))
@@ -152,5 +151,7 @@ FAMILY = KernelFamily(
     arguments=arguments,
     planned=planned,
     runtime_bits=own_width,
-    cost=COST,
+    parts=parts,
+    prices=TABLE,
+    saves_flash=True,
 )

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES
-from edgec.kernels.weightpool.gather.rows import TableRows
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES, TableRows
 from edgec.kernels.weightpool.unrolled import PackedIndex, unpacked
 
 ENTRY_BYTES = 2
@@ -67,7 +66,7 @@ class TableGroups(TableRows):
 
     @property
     def group_padding(self) -> int:
-        """What is added to channels before a division by `group` that must round up."""
+        """Addend to channels before a division by `group` that must round up."""
         return self.group - 1
 
     @property

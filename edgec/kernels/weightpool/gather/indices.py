@@ -8,11 +8,11 @@ from edgec.base.dtypes import Array
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS
 from edgec.kernels.weightpool.gather.groups import BYTE_BITS, ENTRY_BYTES, INDEX_BLOCK
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.unrolled import packed_indices
 
 
 def stored_indices(spec: PooledConv, indices: Array) -> Array:
-    """What a `PooledConv` reads.
+    """Indices as a `PooledConv` reads them.
 
     Args:
         spec: the kernel.
@@ -41,7 +41,9 @@ def _packed_chunk(spec: PooledConv, indices: Array) -> Array:
 
 
 def _entries(spec: PooledConv, chunk: Array) -> Array:
-    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW, terms] of a chunk."""
+    """Entries of edgec/weight_pool/gather.h for the indices [O, KH, groups, KW, terms] of a
+    chunk.
+    """
     filters, rows, groups, *_ = chunk.shape
     numbers = chunk.reshape(filters, rows, groups, -1).astype(np.int64)
     group = np.arange(groups)[:, None] * spec.group_bytes

@@ -23,8 +23,8 @@ from edgec.kernels.common.interface import c_parameters, end_kind
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES, ColumnLoop
 from edgec.kernels.weightpool.gather.groups import TableGroups
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES, ColumnLoop
 from edgec.kernels.weightpool.plain import describe_terms
 from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind, table_words
 
@@ -95,7 +95,7 @@ class PooledConv(TableGroups):
 
     @property
     def end(self) -> str:
-        """How outputs are made from sums: see `end_kind`."""
+        """Kind of the end, from sums to outputs: see `end_kind`."""
         return end_kind(None, self.residual_shift)
 
     @property
@@ -256,7 +256,7 @@ class PooledConv(TableGroups):
         return self.out_elements * self.window.taps * self.window.channels
 
     def describe(self) -> str:
-        """What the function computes, in words."""
+        """Operator, shapes and pool in words, for a comment in C."""
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)

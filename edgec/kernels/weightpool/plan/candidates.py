@@ -1,29 +1,30 @@
-"""What could compute a pooled layer: every kernel with its settings, estimated."""
+"""Candidates for a pooled layer: every kernel with its settings, estimated."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from edgec.base.errors import LoweringError
+from edgec.base.errors import InternalError, LoweringError
 from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool_graph import with_plain_weights
 from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs
-from edgec.kernels.common.dense_weights import FILTERS
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.common.dense import FILTERS
 from edgec.kernels.family import KernelSpec
-from edgec.kernels.select import first_spec
+from edgec.kernels.registry import family_of
+from edgec.kernels.select import kernel_candidates
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.kernels.weightpool.decode.family import pooled_decode
-from edgec.kernels.weightpool.decode_dsp.family import pooled_decode_dsp
+from edgec.kernels.weightpool.decode import pooled_decode
+from edgec.kernels.weightpool.decode_dsp import pooled_decode_dsp
 from edgec.kernels.weightpool.decoded import serves_dsp
-from edgec.kernels.weightpool.direct.family import pooled_direct
+from edgec.kernels.weightpool.direct import pooled_direct
 from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plain import BLOCK
-from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.kernels.weightpool.plan.rounding import rounds_too_much
 from edgec.kernels.weightpool.plan.short import takes_short
 from edgec.kernels.weightpool.tables import ResponseKind
@@ -65,11 +66,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is the same for all layers.
+    """Settings common to all layers.
 
     Attributes:
         board: the target.
-        prices: prices of its core, for `estimate`.
+        estimator: prices kernels on the board.
         table_bytes: most SRAM of a response table and its sums; None: no limit.
         runtime_bits: the width of activations is an argument.
     """
@@ -82,7 +83,18 @@ class Setting:
     @classmethod
     def of(cls, board: Board, options: PoolKernelOptions) -> Setting:
         """For a board and what the user asked for."""
-        return cls(board, Estimator.of(board), options.table_bytes, options.runtime_bits)
+        return cls(board, Estimator.of(Target.of(board)), options.table_bytes, options.runtime_bits)
+
+    def cycles(self, spec: KernelSpec, bits: int) -> float:
+        """Estimated cycles of a call; executed instructions on a Cortex-A.
+
+        Raises:
+            InternalError: nobody counts it: the kernel must not look as if it took no time.
+        """
+        found = self.estimator.cycles(family_of(spec), spec, bits)
+        if found is None:
+            raise InternalError(f"nothing counts what a kernel {spec.family!r} does")
+        return found
 
 
 def candidates(
@@ -149,7 +161,7 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
                 keep_rows=spec.keep_rows,
                 tables_in_ram=spec.tables_in_ram,
             )
-            cycles = setting.estimator.cycles(spec, _bits(node))
+            cycles = setting.cycles(spec, _bits(node))
             table = None if spec.builder is ResponseKind.MULTIPLY else spec.builder
             size = index_bytes(spec)
             yield Candidate(PoolKernel.RESPONSES, config, spec, shift, cycles, size, table)
@@ -236,7 +248,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
             if spec in known or (config != plain and _too_large(spec, setting)):
                 continue
             known.add(spec)
-            cycles = setting.estimator.cycles(spec, _bits(node))
+            cycles = setting.cycles(spec, _bits(node))
             yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
 
 
@@ -255,7 +267,7 @@ def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
         )
         config = replace(config, short=takes_short(graph, node, config))
         spec = pooled_direct(graph, node, config)
-        cycles = setting.estimator.cycles(spec, _bits(node))
+        cycles = setting.cycles(spec, _bits(node))
         size = _packed_bytes(graph, node)
         yield Candidate(PoolKernel.DIRECT, config, spec, 0, cycles, size, builder)
 
@@ -266,11 +278,10 @@ def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]
         return
     plain = with_plain_weights(graph, {node.name})
     plain_node = next(other for other in plain.nodes if other.name == node.name)
-    spec = _plain_kernel(plain, plain_node, setting.board)
-    cycles = setting.estimator.cycles(spec, 8)
+    ways = kernel_candidates(plain, plain_node, Target.of(setting.board))
+    known = (setting.estimator.cycles(way.family, way.spec) for way in ways)
+    # The kernel that is chosen comes first; where nobody has counted it, it is worth the others.
+    cycles = next(each for each in known if each is not None)
     weights = plain.constants[plain_inputs(plain_node).w]
-    yield Candidate(PoolKernel.EXPAND, None, spec, 0, cycles, weights.array.nbytes, None)
-
-
-def _plain_kernel(graph: Graph, node: Node, board: Board) -> KernelSpec:
-    return first_spec(graph, node, Target.of(board))
+    size = weights.array.nbytes
+    yield Candidate(PoolKernel.EXPAND, None, ways[0].spec, 0, cycles, size, None)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_inputs
-from edgec.kernels.weightpool.direct.family import PooledDirect
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES
+from edgec.kernels.weightpool.direct import PooledDirect
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate
 from edgec.kernels.weightpool.tables import ResponseKind, table_words

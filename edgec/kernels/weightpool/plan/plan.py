@@ -16,8 +16,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.errors import ConfigError, Effect, WeightPoolError, refuse_without_effect
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool_graph import pooled_nodes, with_plain_weights
@@ -25,7 +24,7 @@ from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.buffers import buffers_of, scratch_name
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES
 from edgec.kernels.weightpool.plan.candidates import (
     Candidate,
     Setting,
@@ -53,7 +52,7 @@ _OWN_RAM_BYTES = 2048
 
 @dataclass(frozen=True, slots=True)
 class PoolPlan:
-    """What was decided.
+    """Decisions of the planner.
 
     Attributes:
         graph: INTEGER stage: the definition of what the kernels compute.
@@ -92,7 +91,7 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
             break
     planned, configs = _applied(graph, nodes, chosen)
     layers = tuple(
-        record(graph, node, way, Rivals(found, every), rules.get(node.name), board)
+        record(graph, node, way, Rivals(found, every), rules.get(node.name), setting)
         for node, way, found, every in zip(nodes, chosen, allowed, ways, strict=True)
     )
     return PoolPlan(planned, configs, layers)
@@ -167,7 +166,7 @@ def _ways(
 
 
 def _remedy(graph: Graph, node: Node, setting: Setting, only: PoolKernel | None) -> str:
-    """What makes a kernel possible."""
+    """Remedy for a layer without a possible kernel, in words."""
     if only is PoolKernel.EXPAND:
         return "weights can be expanded for 8 bits of activations only, without --runtime-bits"
     free = candidates(graph, node, replace(setting, table_bytes=None), only)

@@ -1,4 +1,4 @@
-"""What the planner decided about a layer, and why, in words."""
+"""Decision of the planner on a layer, with its reason, in words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.plan.candidates import Candidate, two_lane_shift
-from edgec.kernels.weightpool.plan.estimate import Estimator
+from edgec.kernels.weightpool.plan.candidates import Candidate, Setting, two_lane_shift
 from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much
-from edgec.target.board import Board
 
 _KB = 1024
 _WORTH_TELLING = 0.05
@@ -23,7 +21,7 @@ _CLOSE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class PooledLayer:
-    """How a pooled layer is computed.
+    """Kernel, memory and estimate of one pooled layer.
 
     Attributes:
         output: name of the tensor that it writes, untrusted.
@@ -60,7 +58,7 @@ class PooledLayer:
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """What else was possible.
+    """Alternatives to the chosen kernel.
 
     Attributes:
         allowed: candidates with the look-up tables that were decided to be in flash.
@@ -77,7 +75,7 @@ def record(
     chosen: Candidate,
     rivals: Rivals,
     asked: PoolKernel | None,
-    board: Board,
+    setting: Setting,
 ) -> PooledLayer:
     """The record of one layer.
 
@@ -87,7 +85,7 @@ def record(
         chosen: what it is computed with.
         rivals: what else was possible.
         asked: the user's choice of kernel.
-        board: the target.
+        setting: the target and its prices.
     """
     config, spec = chosen.config, chosen.spec
     responses = isinstance(spec, PooledConv)
@@ -106,18 +104,17 @@ def record(
         table_place=place if table else "",
         activation_bits=pooled_attrs(node).rounding.activation_bits,
         response_shift=chosen.response_shift,
-        cycles=None if board.is_hosted else round(chosen.cycles),
+        cycles=None if setting.board.is_hosted else round(chosen.cycles),
         reason=_reason(graph, node, chosen, rivals, asked),
-        free_bits=_free_bits(node, chosen, board),
+        free_bits=_free_bits(node, chosen, setting),
     )
 
 
-def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
-    estimator = Estimator.of(board)
+def _free_bits(node: Node, chosen: Candidate, setting: Setting) -> int:
     own: int = pooled_attrs(node).rounding.activation_bits
-    limit = (1 + _CLOSE) * estimator.cycles(chosen.spec, own)
+    limit = (1 + _CLOSE) * setting.cycles(chosen.spec, own)
     widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
-    return next(bits for bits in widths if estimator.cycles(chosen.spec, bits) <= limit)
+    return next(bits for bits in widths if setting.cycles(chosen.spec, bits) <= limit)
 
 
 def _reason(
@@ -132,7 +129,7 @@ def _reason(
 
 
 def _about_rounding(graph: Graph, node: Node, chosen: Candidate) -> list[str]:
-    """What two lanes cost, or would have cost."""
+    """Loss of accuracy from two lanes, chosen or not, in words."""
     if chosen.response_shift:
         steps = rounding_steps(graph, node, chosen.response_shift)
         return [f"rounding of responses: {steps:.2f} LSB"]
@@ -168,7 +165,7 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
 
 
 def _about_sram(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:
-    """What more SRAM would bring."""
+    """Gain from more SRAM, in words."""
     same = [way for way in ways if _stores(way) == _stores(chosen)]
     fastest = min(same, key=lambda way: way.cycles)
     slower = chosen.cycles / fastest.cycles - 1
@@ -183,7 +180,7 @@ def _stores(way: Candidate) -> tuple[object, ...]:
 
 
 def _about_table(chosen: Candidate, rivals: Rivals) -> list[str]:
-    """What a look-up table in flash would bring."""
+    """Gain from a look-up table in flash, in words."""
     least = min(way.cycles for way in rivals.allowed)
     fastest = min(rivals.every, key=lambda way: way.cycles)
     slower = least / fastest.cycles - 1

@@ -1,4 +1,4 @@
-"""What rounding of responses does to a layer's outputs, and how much of it is acceptable.
+"""Error of a layer's outputs from rounded responses, and the limit of it.
 
 Responses are multiples of the step g = 2^(8 - bits) of an activation, and rounding them by k bits
 leaves one of 2^k / g remainders, all about equally likely.  Their mean is not zero, because ties
@@ -15,7 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from edgec.base.dtypes import Array, frozen
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool import added_up
 from edgec.ir.weight_pool_graph import pooled_nodes
 from edgec.ir.weighted import layer_terms, pooled_attrs, pooled_inputs
@@ -24,7 +25,7 @@ from edgec.kernels.common.layer_end import requant31_of
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
 _SHARE_LIMIT = 0.5
-"""What rounding may add as a share of what rounding the activations does to an output."""
+"""Limit of rounding's error as a share of the error from rounding the activations."""
 
 
 def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
@@ -76,7 +77,7 @@ def rounded_bias(graph: Graph, node: Node, shift: int) -> Array:
 
 
 def _mean_excess(graph: Graph, node: Node, shift: int) -> int:
-    """What rounding adds to a sum of responses on average."""
+    """Mean error that rounding adds to a sum of responses."""
     step = _step(node)
     return _look_ups(graph, node) * step // 2 if 2**shift > step else 0
 

@@ -1,4 +1,4 @@
-"""Which layers take biases and multipliers of 16 bits, and the graph that computes with them."""
+"""Layers that take biases and multipliers of 16 bits, and the graph that computes with them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from edgec.base.dtypes import Array, frozen
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, Node
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool_graph import pooled_nodes
 from edgec.ir.weighted import pooled_inputs, weights_of
 from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import decoded_fold
-from edgec.kernels.weightpool.direct.family import direct_fold
+from edgec.kernels.weightpool.direct import direct_fold
 from edgec.kernels.weightpool.plan.rounding import rounded_bias
 from edgec.kernels.weightpool.short_numbers import ShortNumbers
 
@@ -70,7 +71,7 @@ def with_short_numbers(graph: Graph, configs: Mapping[str, PoolKernelConfig]) ->
 
 
 def _fold(graph: Graph, node: Node, config: PoolKernelConfig) -> Array:
-    """What a kernel stores more than a layer's biases: int64 [O]."""
+    """Additions to a layer's biases that its kernel stores: int64 [O]."""
     match config.family:
         case PoolFamily.DECODE:
             return decoded_fold(graph, node)

@@ -34,7 +34,7 @@ _LEAST_GAIN = 0.01
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """What a width means for a layer; both tuples are for the widths 1 to 8.
+    """Cycles and noise of a layer by its width of activations: one entry for each of 1 to 8.
 
     Attributes:
         name: name of the node.
@@ -152,7 +152,7 @@ def _cycles(
         legal = [way for way in ways if bits == 8 or way.kernel is not PoolKernel.EXPAND]
         costs.append(
             min(
-                (setting.estimator.cycles(way.spec, bits) for way in legal),
+                (setting.cycles(way.spec, bits) for way in legal),
                 default=math.inf,
             )
         )
@@ -188,7 +188,7 @@ def _with_bits(graph: Graph, bits: Mapping[str, int]) -> Graph:
 
 
 def drop_of(found: Mapping[str, Array], wanted: Mapping[str, Array]) -> float:
-    """What outputs lost against those that were wanted.
+    """Loss of outputs against the wanted ones.
 
     Args:
         found, wanted: codes [N, ...] by graph output.

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from edgec.base.twice import round_half_away
+from edgec.base.tflite_arithmetic import round_half_away
 from edgec.ir import ops
 from edgec.ir.qparams import QuantParams
 

@@ -14,14 +14,15 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.base.twice import quantized_factor, scaled_twice
+from edgec.base.tflite_arithmetic import quantized_factor, scaled_twice
 from edgec.ir import ops, qops
 from edgec.ir.graph import Value
-from edgec.ir.operator_table import OperatorTable
-from edgec.ir.ops.compare import CompareKind, compared
+from edgec.ir.operator import OperatorTable
+from edgec.ir.ops.arithmetic import CompareKind, compared
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert import choice
-from edgec.quant.convert.context import Coded, Conversion, Converter
+from edgec.quant.convert.codes import Coded
+from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
 _LEFT_SHIFT = 8

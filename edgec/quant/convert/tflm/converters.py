@@ -1,8 +1,6 @@
 """The converters of operators whose rule in TensorFlow Lite Micro is not edgec's own."""
 
-from edgec.quant.convert.tflm import arithmetic, comparison, elementwise, reduction, resize
+from edgec.quant.convert.tflm import comparison, resize
 
-TFLM_CONVERTERS = elementwise.CONVERTERS.joined(
-    arithmetic.CONVERTERS, comparison.CONVERTERS, reduction.CONVERTERS, resize.CONVERTERS
-)
+TFLM_CONVERTERS = comparison.CONVERTERS.joined(resize.CONVERTERS)
 """These go before `quant.convert.converters.CONVERTERS`; `joined` adds the tables of modules."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops, qops
-from edgec.ir.operator_table import OperatorTable
+from edgec.ir.operator import OperatorTable
 from edgec.quant.convert import move
 from edgec.quant.convert.context import Conversion, Converter
 

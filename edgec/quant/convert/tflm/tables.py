@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.base import fixed_functions
+from edgec.base import tflite_arithmetic as fixed_functions
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import (
     INT8_MAX,
@@ -26,9 +26,14 @@ from edgec.base.fixedpoint import (
     rshr,
     saturate,
 )
-from edgec.base.reduced import reduced_factor
-from edgec.base.twice import quantized_factor, round_half_away, rshr_away, scaled_twice
-from edgec.floatrun.tabled import unary_function
+from edgec.base.tflite_arithmetic import (
+    quantized_factor,
+    reduced_factor,
+    round_half_away,
+    rshr_away,
+    scaled_twice,
+)
+from edgec.floatrun.codes import unary_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams

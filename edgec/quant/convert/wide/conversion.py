@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.base.dtypes import DType
+from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.base.twice import quantized_factor
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.annotated import AnnotatedConversion
-from edgec.quant.convert.context import Coded
-from edgec.quant.convert.tflm.act_codes import act_codes
+from edgec.quant.convert.codes import Coded
+from edgec.quant.convert.context import LayerParts
+from edgec.quant.convert.tflm.rules import tflm_refusal
 
 
 def is_wide(graph: Graph) -> bool:
@@ -57,25 +58,56 @@ class WideConversion(AnnotatedConversion):
         return quant
 
     @property
-    def act_bounds(self) -> tuple[int, int]:
-        """Least and largest code of the output: bounds of the fused Clip, if there is one."""
-        if self.clip is None:
-            limits = np.iinfo(self.y.dtype.numpy)
-            return int(limits.min), int(limits.max)
-        return act_codes(self.clip.attrs_as(ops.Clip), self.y)
+    def limits(self) -> tuple[int, int]:
+        """Least and largest code of the type of the output."""
+        limits = np.iinfo(self.y.dtype.numpy)
+        return int(limits.min), int(limits.max)
 
-    def factor(self, real: float, most: int = qops.Factor.MOST_LEFT) -> qops.Factor:
-        """A real factor as TensorFlow Lite has it.
+    @property
+    def where(self) -> str:
+        """The name of the operator in the file."""
+        return self.node.sources[-1] if self.node.sources else self.node.name
+
+    def layer(self) -> LayerParts:
+        """A layer of int16 by int8, rounded once.
 
         Raises:
-            QuantizationError: it is too large.
+            QuantizationError: its operands are other numbers, or a factor is out of range.
         """
-        found = qops.Factor(*quantized_factor(real))
-        if found.shift > most:
-            raise self.error(f"its scales are too far apart (factor {real:.3g})")
-        return found
+        real = ops.layer_inputs(self.node)
+        x, weight = self.widened(real.x), self._weights(real.w)
+        outputs = len(weight)
+        bias = np.zeros(outputs) if real.b is None else self.graph.constants[real.b].array
+        if real.b is not None and bias.dtype.kind not in "iu":
+            raise self.error("its bias is no integer")
+        factors = np.array(self._scales(real.w)) * x.scale / self.y.tensor_scale
+        form, multiplier = self.rules.requantized(np.broadcast_to(factors, outputs), 0.0, self.end)
+        inputs = qops.PlainLayer.Inputs(
+            x=x.name,
+            w=self.constant("weight", weight),
+            b=self.int32("bias", bias),
+            multiplier=self.constant("multiplier", multiplier),
+        )
+        return LayerParts(inputs, form, reach=1 << 15)
 
-    def codes16(self, name: str) -> Coded:
+    def _scales(self, name: str) -> tuple[float, ...]:
+        """The scale of each filter of a layer's weights, or one for all."""
+        quant = self.graph.constants[name].quant
+        if quant is None or quant.dtype not in (DType.INT8, DType.UINT8):
+            raise self.error("its weights are no int8 codes")
+        return quant.scale
+
+    def _weights(self, name: str) -> Array:
+        """The weights of a layer as int8 codes around 0."""
+        constant = self.graph.constants[name]
+        quant = constant.quant
+        zero = np.asarray((0,) if quant is None else quant.zero_point, np.int64)
+        codes = constant.array.astype(np.int64) - zero.reshape(-1, *[1] * (constant.array.ndim - 1))
+        if codes.min() < INT8_MIN or codes.max() > INT8_MAX:
+            raise self.error("its weights do not fit int8 around their zero point")
+        return codes.astype(np.int8)
+
+    def widened(self, name: str) -> Coded:
         """An int16 operand.
 
         Raises:
@@ -88,9 +120,4 @@ class WideConversion(AnnotatedConversion):
 
     def error(self, what: str) -> QuantizationError:
         """A refusal of this node."""
-        return QuantizationError(
-            what,
-            where=self.node.sources[-1] if self.node.sources else self.node.name,
-            hint="edgec compiles 16x8 files as TensorFlow Lite Micro does; convert the float model "
-            "to int8, or compile it as it is",
-        )
+        return tflm_refusal(what, self.where)

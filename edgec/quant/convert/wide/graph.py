@@ -8,10 +8,13 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
 from edgec.base.rounding import Rounding
 from edgec.ir.fusion import fused_clip, is_fused_clip
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.refuse import refuse_real_only
+from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import WideConversion
-from edgec.quant.convert.wide.converters import WIDE_CONVERTERS
+from edgec.quant.convert.wide.converters import WIDE_CHECKS
+from edgec.quant.convert.wide.rules import WideRules
 
 
 def to_wide(graph: Graph) -> Graph:
@@ -31,7 +34,7 @@ def to_wide(graph: Graph) -> Graph:
             where=graph.name,
             hint="give the TensorFlow Lite file, without --rounding edgec",
         )
-    refuse_real_only(graph, WIDE_CONVERTERS)
+    refuse_real_only(graph, WIDE_CHECKS)
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
         builder.remove(node)
@@ -39,8 +42,9 @@ def to_wide(graph: Graph) -> Graph:
         builder.value(replace(graph.values[name], dtype=_dtype(graph, name)))
     for node in graph.nodes:
         if not is_fused_clip(graph, node):
-            conversion = WideConversion(graph, builder, node, fused_clip(graph, node))
-            WIDE_CONVERTERS[type(node.attrs)](conversion)
+            conversion = WideConversion(graph, builder, node, fused_clip(graph, node), WideRules())
+            WIDE_CHECKS[type(node.attrs)](conversion)
+            CONVERTERS[type(node.attrs)](conversion)
     return builder.build()
 
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from edgec.base.dtypes import Array, frozen
-from edgec.base.exact_functions import exp
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, round_half_up, saturate
+from edgec.base.portable_functions import exp
 from edgec.ir import qops
 
 _SEGMENTS = qops.LOOKUP_ENTRIES - 1
@@ -27,7 +27,7 @@ def sigmoid_table() -> Array:
     Entries are raised by half of what a straight line between them lacks at its middle; the last
     one is the limit.
     """
-    x = np.arange(qops.SIGMOID_ENTRIES, dtype=np.float64)
+    x = np.arange(qops.Logistic.COUNT, dtype=np.float64)
     here, between, there = (_logistic(x + offset) for offset in (0.0, 0.5, 1.0))
     entries = here - ((here + there) / 2.0 - between) / 2.0
     rounded = round_half_up(entries)

@@ -28,7 +28,7 @@ typedef struct edgec_scale {
     int32_t exponent;
 } edgec_scale_t;
 
-/* How much a quotient may differ from steps + 1/2 and become that in double arithmetic, in units of
+/* Largest distance of a quotient from steps + 1/2 that double arithmetic rounds to it, in units of
  * 1 / (2 * mantissa): half of the distance between doubles there. */
 static inline int64_t edgec_half_slack(uint32_t steps, uint64_t mantissa, bool is_negative) {
     if (steps == 0U) {
@@ -51,7 +51,7 @@ static inline uint32_t edgec_whole_steps(uint32_t fraction, int32_t power,
     const uint64_t product = (uint64_t)fraction * scale->reciprocal;
     const uint32_t shift = (uint32_t)(55 - power);
     const uint32_t steps = (uint32_t)((product + ((uint64_t)1 << (shift - 1U))) >> shift);
-    /* How much is missing to steps + 1/2.  The terms may overflow, their difference does not. */
+    /* Distance to steps + 1/2.  The terms may overflow, their difference does not. */
     const uint64_t half = (2U * (uint64_t)steps + 1U) * scale->mantissa;
     const int64_t missing = (int64_t)(half - ((uint64_t)fraction << (uint32_t)(power + 30)));
     const int64_t most = (int64_t)1

@@ -3,18 +3,22 @@
  * A model works in one block of memory, its arena, that the caller provides.  Inputs and outputs
  * lie inside it at fixed places:
  *
- *     static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_DIGITS_ARENA_BYTES];
+ *     EDGEC_ALIGNED static uint8_t arena[EDGEC_DIGITS_ARENA_BYTES];
  *     edgec_context_t context;
  *     edgec_digits_init(&context, arena, sizeof arena);
  *     memcpy(edgec_digits_input(&context, 0), image, EDGEC_DIGITS_INPUT_0_BYTES);
  *     edgec_digits_run(&context);
- *     const int8_t *scores = edgec_digits_output(&context, 0);
+ *     const int8_t *scores = (const int8_t *)edgec_digits_output(&context, 0);
  *
  * A model compiled with --max-length also has edgec_<name>_run_length for shorter runs, whose
  * inputs and outputs hold their tokens at the front.
  *
+ * A model that keeps a state between its runs has a second block of memory, which
+ * edgec_<name>_init takes after the arena and resets; edgec_<name>_reset does that alone, for the
+ * next stream.  Nobody else may write there while the stream lasts.
+ *
  * A run overwrites its inputs.  Contexts share nothing, so models may run in several threads, and
- * several models may use one arena in turn.
+ * several models may use one arena in turn.  Each context has a state of its own.
  */
 #ifndef EDGEC_EDGEC_H
 #define EDGEC_EDGEC_H
@@ -25,8 +29,18 @@
 extern "C" {
 #endif
 
+/* A number for the text of all runtime headers, which is set where a library gets them. */
+#define EDGEC_RUNTIME 0x0UL
+
 /* Alignment of the arena in bytes. */
 #define EDGEC_ARENA_ALIGNMENT 8
+
+/* Stands before the definition of an arena or a state, in C and in C++. */
+#ifdef __cplusplus
+#define EDGEC_ALIGNED alignas(EDGEC_ARENA_ALIGNMENT)
+#else
+#define EDGEC_ALIGNED _Alignas(EDGEC_ARENA_ALIGNMENT)
+#endif
 
 typedef enum edgec_status {
     EDGEC_OK = 0,
@@ -34,6 +48,7 @@ typedef enum edgec_status {
     EDGEC_ERROR_ARENA = 2,     /* the arena is too small or not aligned */
     EDGEC_ERROR_NOT_READY = 3, /* run before init */
     EDGEC_ERROR_LENGTH = 4,    /* no length that a run can have */
+    EDGEC_ERROR_STATE = 5,     /* the memory of the state is missing, too small or not aligned */
 } edgec_status_t;
 
 typedef enum edgec_dtype {
@@ -43,7 +58,8 @@ typedef enum edgec_dtype {
 } edgec_dtype_t;
 
 /* Called after each step of a run: the step's number and its output tensor.  The tensor is valid
- * until the hook returns. */
+ * until the hook returns.  A step in a loop is called once a turn, under one number; `bytes` is 0
+ * where later turns complete the tensor. */
 typedef void (*edgec_step_hook_t)(void *user, uint32_t step, const void *output, uint32_t bytes);
 
 /* One use of a model: the arena it works in, and what is set for its runs. */
@@ -52,6 +68,7 @@ typedef struct edgec_context {
     edgec_step_hook_t hook; /* NULL: none; set after init */
     void *hook_user;
     int32_t activation_bits; /* in force; used only by models with set_activation_bits */
+    uint8_t *state;          /* used only by models with a state */
 } edgec_context_t;
 
 /* An input or output: where it lies in the arena, and how to read it. */
@@ -80,6 +97,13 @@ typedef struct edgec_model {
     /* See edgec_<name>_run_length in the model's header; NULL: all runs have one length. */
     edgec_status_t (*run_length)(edgec_context_t *context, uint32_t length);
     uint32_t max_length; /* 0 where run_length is NULL */
+    /* Bytes that a context keeps between runs.  0: none, and the functions below are NULL; else
+     * `init` returns EDGEC_ERROR_STATE. */
+    uint32_t state_bytes;
+    /* See edgec_<name>_init and edgec_<name>_reset in the header of a model with a state. */
+    edgec_status_t (*init_state)(edgec_context_t *context, void *arena, uint32_t arena_bytes,
+                                 void *state, uint32_t state_bytes);
+    edgec_status_t (*reset)(edgec_context_t *context);
 } edgec_model_t;
 
 #ifdef __cplusplus

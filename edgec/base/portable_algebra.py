@@ -1,0 +1,155 @@
+"""Sums of products, factors and inverses of matrices with the same bits on every computer.
+
+A BLAS library adds in the order, and fuses multiplications with additions, as suits the processor
+it runs on, so the last digits of its results differ between computers.  Here the operands are
+first rounded to whole numbers of so few bits that no partial sum exceeds 2^53.  Float64 holds all
+of these exactly, and every order of summation gives the same number.
+
+For sums of K products each operand keeps ``(53 - log2 K) / 2`` bits below its largest magnitude: 24
+bits for K = 32, 22 for K = 512.  That is as accurate as float32.  `product` takes both operands in
+two such parts and is nearly as accurate as float64.
+
+Triangular factors and inverses of LAPACK depend on the processor, too.  These work on blocks:
+inside a block by operations on whole columns, between blocks by `product`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+
+_EXACT_BITS = 53
+_TERMS = 1 << 10
+"""Products that are summed exactly; longer sums add the sums of parts, in their order."""
+_LARGEST_EXPONENT = 900
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """An operand: ``x`` is about ``whole * step``.
+
+    Attributes:
+        whole: float64, whole numbers.
+        step: float64, powers of two, broadcast against `whole`.
+    """
+
+    whole: Array
+    step: Array
+
+    @property
+    def real(self) -> Array:
+        """Real numbers that the scaled whole numbers represent."""
+        return np.asarray(self.whole * self.step)
+
+
+def scaled(x: Array, axes: int | tuple[int, ...], terms: int) -> Scaled:
+    """An operand of sums of `terms` products, with one step for each slice along `axes`."""
+    bits = (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2
+    largest = np.abs(x).max(axis=axes, keepdims=True, initial=0.0)
+    _, exponent = np.frexp(largest)
+    # The plain functions: np.clip takes longer than all else for small operands.
+    exponent = np.minimum(np.maximum(exponent - bits, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    whole = x * np.ldexp(1.0, -exponent)
+    return Scaled(np.rint(whole, out=whole), np.ldexp(1.0, exponent))
+
+
+def whole_product(left: Array, right: Array) -> Array:
+    """``left @ right`` of whole numbers [..., M, K] and [..., K, N] from `scaled`; exact."""
+    total = np.matmul(left[..., :_TERMS], right[..., :_TERMS, :])
+    for start in range(_TERMS, left.shape[-1], _TERMS):
+        part = slice(start, start + _TERMS)
+        total += np.matmul(left[..., part], right[..., part, :])
+    return np.asarray(total)
+
+
+def quick_product(a: Array, b: Array) -> Array:
+    """``a @ b`` of float64 [..., M, K] and [..., K, N], about as accurate as in float32."""
+    return quick_product_of(a, scaled(b, -2, a.shape[-1]))
+
+
+def quick_product_of(a: Array, right: Scaled) -> Array:
+    """`quick_product` with ``right = scaled(b, -2, K)``, which many products may share."""
+    left = scaled(a, -1, a.shape[-1])
+    return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step)
+
+
+def second_moments(x: Array) -> Array:
+    """``x.T @ x`` of float64 [..., R, K], about as accurate as in float32; symmetric."""
+    found = scaled(x, -2, x.shape[-2])
+    turned = found.whole.swapaxes(-1, -2)
+    moments = whole_product(turned, found.whole) * found.step.swapaxes(-1, -2) * found.step
+    return np.asarray(moments)
+
+
+def product(a: Array, b: Array) -> Array:
+    """``a @ b`` of float64 [..., M, K] and [..., K, N], nearly as accurate as in float64."""
+    terms = a.shape[-1]
+    left, right = scaled(a, -1, terms), scaled(b, -2, terms)
+    a_rest, b_rest = scaled(a - left.real, -1, terms), scaled(b - right.real, -2, terms)
+    low = whole_product(a_rest.whole, right.whole) * a_rest.step * right.step
+    low += whole_product(left.whole, b_rest.whole) * left.step * b_rest.step
+    return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step + low)
+
+
+_BLOCK = 64
+
+
+def cholesky(matrix: Array) -> Array:
+    """The lower triangular L with ``L @ L.T = matrix``.
+
+    Args:
+        matrix: float64 [N, N], symmetric and positive definite.
+    """
+    size = len(matrix)
+    factor = np.zeros((size, size))
+    for start in range(0, size, _BLOCK):
+        here, after = slice(start, start + _BLOCK), slice(start + _BLOCK, None)
+        rest = matrix[start:, here] - product(factor[start:, :start], factor[here, :start].T)
+        corner = _small_cholesky(rest[:_BLOCK])
+        factor[here, here] = corner
+        factor[after, here] = product(rest[_BLOCK:], _small_inverse(corner).T)
+    return factor
+
+
+def inverse_of_lower(factor: Array) -> Array:
+    """The inverse of a lower triangular matrix float64 [N, N]."""
+    size = len(factor)
+    inverse = np.zeros((size, size))
+    for start in range(0, size, _BLOCK):
+        here, before = slice(start, start + _BLOCK), slice(None, start)
+        corner = _small_inverse(factor[here, here])
+        inverse[here, here] = corner
+        if start:
+            known = product(factor[here, before], inverse[before, before])
+            inverse[here, before] = -product(corner, known)
+    return inverse
+
+
+def inverse_of_positive(matrix: Array) -> Array:
+    """The inverse of a symmetric, positive definite matrix float64 [N, N]; symmetric."""
+    lower = inverse_of_lower(cholesky(matrix))
+    inverse = product(lower.T, lower)
+    return np.asarray((inverse + inverse.T) / 2)
+
+
+def _small_cholesky(matrix: Array) -> Array:
+    """`cholesky`, a column at a time."""
+    rest, factor = matrix.copy(), np.zeros_like(matrix)
+    for column in range(len(matrix)):
+        values = rest[column:, column] / np.sqrt(rest[column, column])
+        factor[column:, column] = values
+        rest[column:, column:] -= values[:, None] * values
+    return factor
+
+
+def _small_inverse(factor: Array) -> Array:
+    """`inverse_of_lower`, a row at a time."""
+    inverse = np.zeros_like(factor)
+    for row in range(len(factor)):
+        inverse[row, row] = 1.0
+        inverse[row] -= (factor[row, :row, None] * inverse[:row]).sum(axis=0)
+        inverse[row] /= factor[row, row]
+    return inverse

@@ -1,0 +1,67 @@
+"""The files that a command line names, all looked at before the command loads what takes time.
+
+`begun` makes that the first step of a command, and takes `-v` after the name as well as before it.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from edgec.base.given_files import check_build_folder, check_model_file, check_sample_file
+from edgec.base.label_file import read_labels
+from edgec.base.main_program import main_files
+from edgec.cli.options import Verbose
+from edgec.report import console
+
+CHECKS: Mapping[str, Callable[[Path], object]] = {
+    **dict.fromkeys(("model", "models", "teacher"), check_model_file),
+    **dict.fromkeys(("calibration", "data", "evaluation", "input", "train"), check_sample_file),
+    **dict.fromkeys(("folder", "folders"), check_build_folder),
+    "labels": read_labels,
+    "main": main_files,
+}
+"""Parameter that names files to read to what refuses one."""
+
+
+def check_given(values: Mapping[str, Any]) -> None:
+    """Refuse what cannot be read of the files that a user names.
+
+    Args:
+        values: the parameters of a command; those that name no file play no part.
+
+    Raises:
+        EdgecError: the first file that cannot be read.
+    """
+    for name, check in CHECKS.items():
+        given = values.get(name)
+        for path in given if isinstance(given, list | tuple) else (given,):
+            if isinstance(path, Path):
+                check(path)
+
+
+def begun(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with one more option, `--verbose`, that turns logging on before it runs.
+
+    The files that its options name are looked at before it loads anything (`cli.given`).
+    """
+
+    @functools.wraps(command)
+    def run(*arguments: Any, verbose: bool = False, **options: Any) -> None:
+        if verbose:
+            console.set_up_logging(verbose=True)
+        if "project" not in options:  # where a project file may name them, it is read first
+            check_given(options)
+        command(*arguments, **options)
+
+    # Typer reads the parameters of a command from its signature and annotations.
+    hints = {**get_type_hints(command, include_extras=True), "verbose": Verbose}
+    option = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False)
+    parameters = (*inspect.signature(command).parameters.values(), option)
+    typed = [each.replace(annotation=hints[each.name]) for each in parameters]
+    run.__signature__ = inspect.Signature(typed)  # type: ignore[attr-defined]
+    run.__annotations__ = hints
+    return run

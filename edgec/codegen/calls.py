@@ -1,0 +1,158 @@
+"""The calls of a program in C: arguments, copies of weights, loops, and the state that lasts."""
+
+from __future__ import annotations
+
+from edgec.base.calls import StepLoop
+from edgec.base.dtypes import DType
+from edgec.codegen.cliterals import comment_text
+from edgec.codegen.contexts import CopyContext, LoopContext, StateContext, StepContext
+from edgec.kernels.common.constants import ConstantRef, Params
+from edgec.lower.program import Argument, Program, Step, TensorArg, TurnedConstant
+
+NAME_LIMIT = 60
+"""Longest name of the model's in a comment."""
+_TOKENS = "tokens"
+"""The length of a run as a signed number, in the C function that runs it."""
+
+
+def step_contexts(
+    program: Program, params: dict[Params, str], constants: tuple[str, ...]
+) -> tuple[StepContext, ...]:
+    """The calls of a run, in order.
+
+    Args:
+        program: the program.
+        params: the C name of each argument struct.
+        constants: the C name of each constant.
+    """
+    copies = [_copy(program, number, params) for number in range(len(program.steps))]
+    return tuple(
+        _step(program, number, params, constants, copies) for number in range(len(program.steps))
+    )
+
+
+def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateContext, ...]:
+    """The parts of the state, and what a reset makes of them."""
+    return tuple(
+        StateContext(
+            comment=comment_text(part.tensor.name, NAME_LIMIT),
+            offset_bytes=part.tensor.offset_bytes,
+            size_bytes=part.tensor.size_bytes,
+            byte=part.byte or 0,
+            constant="" if part.constant is None else constants[part.constant],
+        )
+        for part in program.state
+    )
+
+
+def _step(
+    program: Program,
+    number: int,
+    params: dict[Params, str],
+    constants: tuple[str, ...],
+    copies: list[CopyContext | None],
+) -> StepContext:
+    step, loops, copy = program.steps[number], program.loops_around(number), copies[number]
+    opens = [loop for loop in loops if loop.first_step == number]
+    closes = [depth for depth, loop in enumerate(loops, 1) if loop.end_step == number + 1]
+    hoisted: tuple[CopyContext, ...] = ()
+    if opens and opens[0] is loops[0]:
+        inside = copies[opens[0].first_step : opens[0].end_step]
+        hoisted = tuple(each for each in inside if each is not None)
+    return StepContext(
+        number=number,
+        comment=comment_text(", ".join(step.sources) or step.node, NAME_LIMIT),
+        function=program.kernels[step.kernel].name,
+        arguments=_arguments(program, number, params, constants, copy),
+        output=_place(step.output.argument),
+        size=_size(program, step, loops),
+        depth=len(loops) + 1,
+        copy=None if loops else copy,
+        hoisted=hoisted,
+        opens=tuple(_loop(loop, loops.index(loop)) for loop in opens),
+        closes=tuple(reversed(closes)),
+    )
+
+
+def _loop(loop: StepLoop, level: int) -> LoopContext:
+    turn = _turn(level)
+    head = f"for (int32_t {turn} = 0; {turn} < {loop.count}; {turn}++) {{"
+    return LoopContext(f"/* Turns of {comment_text(loop.name, NAME_LIMIT)}. */", head, level + 1)
+
+
+def _turn(level: int) -> str:
+    """The variable that counts the turns of a loop, of which `level` others are around it."""
+    return f"turn_{level}"
+
+
+def _arguments(
+    program: Program,
+    number: int,
+    params: dict[Params, str],
+    constants: tuple[str, ...],
+    copy: CopyContext | None,
+) -> tuple[str, ...]:
+    step = program.steps[number]
+    arguments = [_argument(argument, step, constants, program) for argument in step.inputs]
+    arguments.append(_pointer(step.written or step.output.argument))
+    if step.scratch is not None:
+        arguments.append(_pointer(step.scratch))
+    tables = [f"&{params[table]}" for table in step.params]
+    arguments += tables if copy is None else [f"&{copy.variable}", *tables[1:]]
+    if step.runtime_bits is not None:
+        arguments.append(f"width_of(context, {step.runtime_bits})")
+    arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
+    return tuple(arguments)
+
+
+def _copy(program: Program, number: int, params: dict[Params, str]) -> CopyContext | None:
+    step = program.steps[number]
+    if step.copy is None:
+        return None
+    first = step.params[0]
+    variable = f"copied_{number}" if program.loops_around(number) else "copied"
+    place = step.copy
+    return CopyContext(first.c_type, params[first], variable, place.offset_bytes, place.size_bytes)
+
+
+def _size(program: Program, step: Step, loops: tuple[StepLoop, ...]) -> str:
+    extent = program.extent(step.output)
+    size = f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
+    if step.written is None:
+        return size
+    # The tensor of all turns is whole after the last one.
+    return f"{_turn(len(loops) - 1)} == {loops[-1].count - 1} ? {size} : 0U"
+
+
+def _argument(argument: Argument, step: Step, constants: tuple[str, ...], program: Program) -> str:
+    if isinstance(argument, TensorArg):
+        return _pointer(argument)
+    return _constant(argument, step, constants[argument.index], program)
+
+
+def _constant(argument: ConstantRef, step: Step, name: str, program: Program) -> str:
+    if isinstance(argument, TurnedConstant):
+        start = f"(const int8_t *){name} + {argument.offset_bytes}"
+        return f"(const void *)({start}{_moved(argument.strides)})"
+    dtype = program.constants[argument.index].dtype
+    # Kernels that move data see int16 and int32 as bytes.
+    is_moved = dtype is DType.INT32 and step.output.dtype is dtype
+    return f"(const void *){name}" if dtype is DType.INT16 or is_moved else name
+
+
+def _pointer(argument: TensorArg) -> str:
+    place = _place(argument)
+    return place if argument.dtype is DType.INT8 else f"(void *)({place})"
+
+
+def _place(argument: TensorArg) -> str:
+    return f"{argument.space.value} + {argument.offset_bytes}{_moved(argument.strides)}"
+
+
+def _moved(strides: tuple[int, ...]) -> str:
+    """By how much a place moves on, " + turn_0 * 16"."""
+    return "".join(
+        f" {'-' if stride < 0 else '+'} {_turn(level)} * {abs(stride)}"
+        for level, stride in enumerate(strides)
+        if stride
+    )

@@ -1,0 +1,145 @@
+"""Losses, int16 tensors and placement of weights, for the report of a build."""
+
+from __future__ import annotations
+
+from edgec.base.options import CompileOptions, Placement
+from edgec.codegen.cnames import library_names
+from edgec.codegen.library import constant_names
+from edgec.codegen.project import RamConstant
+from edgec.lower import Program
+from edgec.lower.placed import Lowered
+from edgec.lower.resident import Share
+from edgec.quant.common.quality import share_db
+from edgec.quant.common.report import Decisions, LayerLoss, PrecisionReport
+from edgec.report.model import (
+    DecisionsReport,
+    Int16Report,
+    LossReport,
+    PlacementReport,
+    RamWeightsReport,
+    finite,
+)
+from edgec.target.board import Board
+from edgec.workflow.integer import IntegerModel
+from edgec.workflow.quality import advice
+
+
+def loss_reports(ready: IntegerModel, program: Program) -> tuple[LossReport, ...]:
+    """The losses of a model, the worst first.
+
+    Args:
+        ready: the integer graph and what led to it.
+        program: what the C code was written from.
+    """
+    found = ready.quantization
+    total = sum(loss.noise for loss in found.losses)
+    if total <= 0.0:
+        return ()
+    return tuple(
+        LossReport(
+            tensor=loss.value,
+            step=_step(program, loss),
+            share=loss.noise / total,
+            weights_db=finite(share_db(loss.weights)),
+            codes_db=finite(share_db(loss.codes)),
+            why=loss.why.value,
+            detail=loss.detail,
+            advice=advice(loss, found, ready.settings),
+        )
+        for loss in sorted(found.losses, key=lambda loss: -loss.noise)
+    )
+
+
+def _step(program: Program, loss: LayerLoss) -> int | None:
+    """The step that computes a tensor: by its name, or within a step that does more."""
+    for number, step in enumerate(program.steps):
+        if step.output.name == loss.value:
+            return number
+    own = set(loss.sources)
+    for number, step in enumerate(program.steps):
+        if own & set(step.sources):
+            return number
+    return None
+
+
+def decisions_report(found: Decisions | None) -> DecisionsReport | None:
+    """Equal decisions as the report has them."""
+    return None if found is None else DecisionsReport(found.equal, found.samples, found.classes)
+
+
+def int16_report(found: PrecisionReport | None) -> Int16Report | None:
+    """The choice of int16 codes as the report has it; None where none was asked for.
+
+    Args:
+        found: what was chosen.
+    """
+    if found is None:
+        return None
+    return Int16Report(
+        tensors=found.tensors,
+        candidates=found.candidates,
+        output_db=finite(found.output_db),
+        int8_db=finite(found.int8_db),
+        int16_db=finite(found.int16_db),
+        samples=found.samples,
+        held_back=found.held_back,
+        arena_bytes=found.arena_bytes,
+        int8_arena_bytes=found.int8_arena_bytes,
+        left_out=found.left_out,
+        slowdown=found.slowdown,
+        decisions=decisions_report(found.decisions),
+        int8_decisions=decisions_report(found.int8_decisions),
+        int16_decisions=decisions_report(found.int16_decisions),
+    )
+
+
+_KEPT, _KEPT_FOR_USER = 4, 2
+"""One part in this many of the free RAM stays free; more beside a main program of the user."""
+
+
+def share_of(options: CompileOptions, board: Board) -> Share:
+    """RAM that weights may take.
+
+    Without `--placement` they stay in flash, except where tightly coupled memory, which holds
+    nothing else than variables and the stack, is left for them.
+    """
+    coupled = board.memory is not None and any(r.is_tightly_coupled for r in board.memory.used)
+    default = Placement.AUTO if coupled else Placement.FLASH
+    budget = None if options.budget is None else options.budget.ram_bytes
+    kept = _KEPT if options.main is None else _KEPT_FOR_USER
+    return Share(options.placement or default, kept, budget)
+
+
+def placement_report(made: Lowered, share: Share, board: Board) -> PlacementReport | None:
+    """Regions of the arena and of weights; None where there is an operating system."""
+    if board.is_hosted:
+        return None
+    places, possible = made.residence, made.possible
+    names = constant_names(made.program, library_names(made.program.name))
+    sizes = [constant.array.nbytes for constant in made.program.constants]
+    return PlacementReport(
+        placement=share.placement.value,
+        arena_in=places.arena_in,
+        weights=tuple(
+            RamWeightsReport(
+                names[each.constant],
+                each.region,
+                sizes[each.constant],
+                _readers(made.program, each.constant),
+            )
+            for each in places.constants
+        ),
+        saved_cycles=round(places.saved_cycles),
+        possible_bytes=sum(sizes[each.constant] for each in possible.constants),
+        possible_cycles=round(possible.saved_cycles),
+    )
+
+
+def ram_constants(report: PlacementReport | None) -> tuple[RamConstant, ...]:
+    """The constants in RAM as the project of the firmware takes them."""
+    weights = () if report is None else report.weights
+    return tuple(RamConstant(each.symbol, each.region, each.size_bytes) for each in weights)
+
+
+def _readers(program: Program, constant: int) -> tuple[int, ...]:
+    return tuple(n for n, step in enumerate(program.steps) if constant in step.constants)

@@ -1,0 +1,226 @@
+"""Control flow whose course is known at compile time: Scan, Loop and If."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import DType
+from edgec.base.limits import MAX_LOOP_DEPTH, MAX_LOOPS, MAX_TURNS
+from edgec.importers.common.attributes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
+from edgec.importers.common.turned import Turned, turn_number, turned
+from edgec.importers.onnx.node import Context, OnnxNode
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Value
+from edgec.ir.turns import Loop, Part, turns_between
+
+_BATCHED_OPSET = 8
+"""The version of Scan with a batch axis and lengths of sequences."""
+
+
+def scan(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
+    """Any axes and directions, several states, inputs and outputs; of opset 8 without lengths."""
+    batched = node.opset == _BATCHED_OPSET
+    if batched and node.has(0):
+        raise UnsupportedError("its sequences have lengths of their own", "give whole sequences")
+    first = int(batched)
+    operands = [
+        _unbatched(ctx, node.any_tensor(i), batched) for i in range(first, node.input_count)
+    ]
+    parts = node.integer("num_scan_inputs", 0)
+    states = len(operands) - parts
+    if parts < 1 or states < 0:
+        raise UnsupportedError("it scans no input", "correct the model")
+    ahead = node.integers("directions" if batched else "scan_input_directions") or (0,) * parts
+    axes = node.integers("scan_input_axes") or (0,) * parts
+    read = operands[states:]
+    if not len(ahead) == len(axes) == parts:
+        raise UnsupportedError("its axes or directions do not fit its inputs", "correct the model")
+    axes = tuple(normal_axis(a, len(x.shape)) for a, x in zip(axes, read, strict=True))
+    counts = {x.shape[axis] for axis, x in zip(axes, read, strict=True)}
+    if len(counts) > 1:
+        raise UnsupportedError(
+            f"its inputs are scanned in {_listed(counts)} turns", "give them one length"
+        )
+    loop = _new_loop(ctx, node, counts.pop())
+    carried = [_carry(ctx, x, loop) for x in operands[:states]]
+    given = [
+        _part(ctx, x, loop, axis, backwards=bool(back))
+        for x, axis, back in zip(read, axes, ahead, strict=True)
+    ]
+    found = _body(ctx, node, "body", loop, [*carried, *given])
+    count = len(found) - states
+    out_axes = node.integers("scan_output_axes") or (0,) * count
+    out_back = node.integers("scan_output_directions") or (0,) * count
+    if count < 0 or not len(out_axes) == len(out_back) == count:
+        raise UnsupportedError("its axes or directions do not fit its outputs", "correct the model")
+    outputs = _finals(ctx, node, loop, carried, found[:states])
+    outputs += [
+        _stacked(ctx, y, loop, axis, backwards=bool(back))
+        for y, axis, back in zip(found[states:], out_axes, out_back, strict=True)
+    ]
+    return tuple(_batched(ctx, y, batched) for y in outputs)
+
+
+def loop(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
+    """A constant number of turns, and a condition that stays true."""
+    if not node.has(0):
+        raise UnsupportedError(
+            "the data decide how many turns it has", "give it a constant number of turns"
+        )
+    count = node.whole_number(0, "number of turns")
+    begins = not node.has(1) or bool(node.whole_number(1, "condition"))
+    loop = _new_loop(ctx, node, count if begins else 0)
+    carried = [_carry(ctx, node.any_tensor(i), loop) for i in range(2, node.input_count)]
+    number = turn_number(f"{loop.name}/turn", loop)
+    true = Constant(f"{loop.name}/true", np.asarray(True))
+    condition, *found = _body(ctx, node, "body", loop, [number, true, *carried])
+    _check_condition(condition)
+    states = len(carried)
+    outputs = _finals(ctx, node, loop, carried, found[:states])
+    outputs += [_stacked(ctx, y, loop, 0, backwards=False) for y in found[states:]]
+    return tuple(outputs)
+
+
+def if_(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
+    """A constant condition: the branch that it chooses."""
+    name = "then_branch" if node.whole_number(0, "condition") else "else_branch"
+    return tuple(_body(ctx, node, name, ctx.loop, []))
+
+
+def _check_condition(condition: Tensor) -> None:
+    """A condition is true after every turn but the last, after which nobody asks."""
+    known = condition.turns[:-1] if isinstance(condition, Turned) else None
+    if isinstance(condition, Constant) and known is None:
+        known = condition.array
+    if known is None or not known.all():
+        raise UnsupportedError(
+            "its condition changes, so that the data decide how many turns it has",
+            "give it a constant number of turns and no condition",
+        )
+
+
+def _new_loop(ctx: Context, node: OnnxNode, count: int) -> Loop:
+    """A loop within the present one, checked against the limits."""
+    if count < 1:
+        raise UnsupportedError("it has no turns", "leave the node out")
+    name = ctx.loop_name(node.name)
+    found = Loop(name, count, ctx.loop)
+    if len(found.chain) > MAX_LOOP_DEPTH:
+        raise UnsupportedError(
+            f"more than {MAX_LOOP_DEPTH} loops lie within one another", "unroll the inner ones"
+        )
+    if turns_between(None, found) > MAX_TURNS:
+        raise UnsupportedError(
+            f"it has {turns_between(None, found):,} turns; the limit is {MAX_TURNS:,}",
+            "give it fewer turns, or a number of turns instead of a condition",
+        )
+    if ctx.loops > MAX_LOOPS:
+        raise UnsupportedError(f"the model has more than {MAX_LOOPS} loops", "unroll some")
+    return found
+
+
+def _body(
+    ctx: Context, node: OnnxNode, name: str, loop: Loop | None, inputs: Sequence[Tensor]
+) -> list[Tensor]:
+    """The outputs of a body.
+
+    Raises:
+        UnknownTensorError: some could not be translated, for a reason that is noted.
+    """
+    graph, source, outside = node.body(name), ctx.current, ctx.loop
+    if len(graph.inputs) != len(inputs):
+        raise UnsupportedError(
+            f"its body has {len(graph.inputs)} inputs, {len(inputs)} are given", "correct the model"
+        )
+    ctx.loop = loop
+    try:
+        found = ctx.translate(graph, f"{ctx.loop_name(node.name)}/", inputs)
+    finally:
+        ctx.loop = outside
+        ctx.begin(source)
+    outputs = [tensor for tensor in found if tensor is not None]
+    if len(outputs) < len(found):
+        raise UnknownTensorError(node.name)
+    return outputs
+
+
+def _carry(ctx: Context, x: Tensor, loop: Loop) -> Value:
+    if not _is_real(x):
+        raise UnsupportedError(
+            f"it carries {x.dtype.value} numbers from turn to turn",
+            "carry real numbers; count turns by the number that Loop gives",
+        )
+    return ctx.emit(ops.Carry(loop), x)
+
+
+def _is_real(x: Tensor) -> bool:
+    """Whether a tensor holds real numbers, or codes of which is known what they stand for."""
+    return x.dtype is DType.FLOAT32 or (isinstance(x, Constant) and x.quant is not None)
+
+
+def _part(ctx: Context, x: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
+    """The slice of a scanned input for a turn, without its axis."""
+    if isinstance(x, Constant) and x.quant is None:
+        turns = np.moveaxis(x.array, axis, 0)
+        return turned(x.name, loop, turns[::-1] if backwards else turns)
+    part = Part.backwards(axis, loop.count) if backwards else Part(axis)
+    y = ctx.emit(ops.TurnSlice(loop, part), x)
+    return ctx.reshape(y, (*x.shape[:axis], *x.shape[axis + 1 :]))
+
+
+def _finals(
+    ctx: Context,
+    node: OnnxNode,
+    loop: Loop,
+    carried: Sequence[Value],
+    found: Sequence[Tensor],
+) -> list[Tensor]:
+    """Carried values after the last turn."""
+    if len(found) < len(carried):
+        raise UnsupportedError("its body does not give all that it carries", "correct the model")
+    outputs: list[Tensor] = []
+    for number, (carry, x) in enumerate(zip(carried, found, strict=True)):
+        if x.shape != carry.shape or not _is_real(x):
+            raise UnsupportedError(
+                f"what it carries is {_text(carry)} before a turn and {_text(x)} after it",
+                "carry a tensor of one shape and type",
+            )
+        y = ctx.emit(ops.Update(), ctx.as_value(x), carry)
+        outputs.append(ctx.emit(ops.TurnLast(loop), y) if node.is_used(number) else y)
+    return outputs
+
+
+def _stacked(ctx: Context, y: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
+    """The results of all turns, along a new axis."""
+    axis = normal_axis(axis, len(y.shape) + 1)
+    if isinstance(y, Constant) and y.quant is None:
+        turns = y.turns if isinstance(y, Turned) and y.loop == loop else None
+        if turns is not None or not isinstance(y, Turned):
+            turns = np.broadcast_to(y.array, (loop.count, *y.shape)) if turns is None else turns
+            return Constant(y.name, np.moveaxis(turns[::-1] if backwards else turns, 0, axis))
+    x = ctx.reshape(ctx.as_value(y), (*y.shape[:axis], 1, *y.shape[axis:]))
+    part = Part.backwards(axis, loop.count) if backwards else Part(axis)
+    return ctx.emit(ops.TurnStack(loop, part), x)
+
+
+def _unbatched(ctx: Context, x: Tensor, batched: bool) -> Tensor:
+    if not batched:
+        return x
+    if x.shape[:1] != (1,):
+        raise UnsupportedError(f"it has a batch of {x.shape[0] if x.shape else 0}", "use one of 1")
+    return ctx.reshape(x, x.shape[1:])
+
+
+def _batched(ctx: Context, x: Tensor, batched: bool) -> Tensor:
+    return ctx.reshape(x, (1, *x.shape)) if batched else x
+
+
+def _text(x: Tensor) -> str:
+    return f"{x.dtype.value} {list(x.shape)}"
+
+
+def _listed(counts: set[int]) -> str:
+    return " and ".join(str(count) for count in sorted(counts))

@@ -1,0 +1,237 @@
+"""Fully connected layers on cores with the DSP extension: one row by four filters."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.digests import LATER
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.kernels.common.code_range import has_room_for_any_code
+from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.dense import WORD, flipped_words, odd_sums
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.overlap import IN_PLACE, with_ending
+from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
+from edgec.kernels.common.window import dense_window, is_gemm
+from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import unrolled
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+FILTERS = 4
+"""Filters of an accumulator tile."""
+
+WIDENED_BYTES = 8
+"""Bytes of four values of x, widened to two words of int16 pairs."""
+
+_BATCH = 8
+_SUM_BYTES = 4
+_START_BYTES = 8
+"""Bytes of the initial value of the sums, padded so that the widened row is aligned to eight."""
+
+_MOST_IN_SMALL_CACHES = 8
+"""Words in a turn of the loop, 66 bytes each, where 1 KB of cache holds a turn: each turn may wait
+for a prefetch of what follows it before it reads weights from flash: few long ones are better."""
+_MOST_OF_SHORT = 4
+_LONG = 32
+"""Words of a filter from which on the longer code is worth its bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dense1x4(LayerFunction):
+    """Product of a vector with constant weights, four filters at a time:
+    `edgec/dense/dense_1x4_s8_dsp.h`.
+
+    x int8 [depth]; weights as `dense_weights.flipped_words` gives them for four filters, biases
+    with `dense_weights.odd_sums`; y [units].
+
+    Attributes:
+        depth, units: shapes.
+        shift: right shift with a multiplier of 31 bits.
+        residual_shift: shift of the addition that follows it; None: there is none.
+        rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
+        dual_issue: the core issues a load together with a product.
+        roomy: see `dense_4x2_s8_dsp.spec.unrolled`.
+    """
+
+    family: ClassVar[str] = "dense_1x4_s8_dsp"
+    template: ClassVar[Path] = template_beside(__file__, "dense_1x4_s8_dsp")
+    flips_signs: ClassVar[bool] = True
+    depth: int
+    units: int
+    shift: int
+    residual_shift: int | None = None
+    rescale16: Rescale16 | None = None
+    tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    dual_issue: bool = False
+    roomy: bool = False
+
+    @property
+    def words(self) -> int:
+        """Words of weights of one filter."""
+        return -(-self.depth // WORD)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return self.fours * self.four_bytes
+
+    @property
+    def full_words(self) -> int:
+        """Words of x, without the one that is not full."""
+        return self.depth // WORD
+
+    @property
+    def rest(self) -> int:
+        """Values of x after its last full word."""
+        return self.depth % WORD
+
+    @property
+    def unrolled(self) -> int:
+        """Words in one turn of the loop."""
+        most = _MOST_IN_SMALL_CACHES if self.words >= _LONG else _MOST_OF_SHORT
+        return unrolled(self.words, roomy=self.roomy, most_in_small_caches=most)
+
+    @property
+    def fours(self) -> int:
+        """Groups of four filters."""
+        return -(-self.units // FILTERS)
+
+    @property
+    def four_bytes(self) -> int:
+        """Bytes of the weights of four filters."""
+        return FILTERS * WORD * self.words
+
+    @property
+    def batch(self) -> int:
+        """Groups of filters whose sums are computed in one call."""
+        return min(_BATCH, self.fours)
+
+    @property
+    def sums_at(self) -> int:
+        """Place of the sums in scratch, in bytes, after the widened row."""
+        return _START_BYTES + self.words * WIDENED_BYTES
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The widened row, and the sums of a batch."""
+        return self.sums_at + self.batch * FILTERS * _SUM_BYTES
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.units
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.units * self.depth
+
+    def describe(self) -> str:
+        """Operator, shapes and blocking in words, for a comment in C."""
+        return f"Matrix product [1, {self.depth}] by [{self.units}, {self.depth}], four at a time"
+
+
+_CODE_BYTES = 300
+_WORD_CODE_BYTES = 72
+"""Code of a word in a turn of the loop: `edgec/dense/dense_1x4_s8_dsp.h`."""
+
+
+def parts(spec: Dense1x4, _run: Run) -> Parts:
+    """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
+    turns = spec.words // spec.unrolled
+    counts: dict[str, float] = {
+        "call": 1,
+        "batch": -(-spec.fours // spec.batch),
+        "word of the row": spec.words,
+        "rest of the row": 1 if spec.rest else 0,
+        "four filters": spec.fours,
+        "word of four filters": spec.fours * spec.words,
+        "turn": spec.fours * turns if turns > 1 else 0,
+        "output": spec.out_elements,
+        "addition": spec.out_elements if spec.adds else 0,
+    }
+    loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES
+    if spec.rescale16 is not None:
+        counts[UNMEASURED] = 1
+    return Parts(
+        counts, _CODE_BYTES + loop, WeightReads(spec.stored_bytes, 1, numbers_of(spec.units))
+    )
+
+
+_ROOMY_BYTES = 2048
+"""The code of a loop of sixteen words, 72 bytes each, and what is around it:
+`dense/dense_1x4_s8_dsp.h`.
+"""
+_READ_AHEAD = 16
+"""Bytes after the weights that a core with two issue slots reads."""
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A product of one row, also a pointwise convolution of one pixel, on a core with DSP."""
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
+        return False
+    if not isinstance(node.attrs, MATRIX_PRODUCTS) and not is_gemm(graph, node):
+        return False
+    found = spec(graph, node, target)
+    small = found.scratch_bytes <= target.scratch_limit_bytes
+    one_row = dense_window(graph, node).out_pixels == 1
+    return one_row and small and has_room_for_any_code(graph, node)
+
+
+def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
+    """The specification for an operator that `accepts` accepts."""
+    window = dense_window(graph, node)
+    return Dense1x4(
+        window.taps * window.channels,
+        graph.shape(plain_inputs(node).w)[0],
+        *end_of(graph, node),
+        dual_issue=target.dual_issue,
+        # Where branches cost nothing, a short loop only takes less time to read from flash.
+        roomy=not target.dual_issue and target.runs_from_cache(_ROOMY_BYTES),
+    )
+
+
+def other_loops(spec: Dense1x4) -> tuple[Dense1x4, ...]:
+    """Tiles whose loop has the other size (`roomy`); none where both sizes are one."""
+    other = dataclasses.replace(spec, roomy=not spec.roomy)
+    return () if other.unrolled == spec.unrolled else (other,)
+
+
+def overlap(spec: Dense1x4) -> Distances:
+    """All of x is read before the first output is written."""
+    return with_ending(spec, IN_PLACE)
+
+
+def arguments(graph: Graph, node: Node, spec: Dense1x4, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters four by four, signs flipped."""
+
+    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        words = flipped_words(weights, FILTERS)
+        if spec.dual_issue:
+            words = np.pad(words.ravel(), (0, _READ_AHEAD))
+        return words, bias + odd_sums(weights), multiplier
+
+    return weighted_arguments(graph, node, pool, pack)
+
+
+FAMILY = KernelFamily(
+    spec_type=Dense1x4,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    types=is_int8_layer,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    variants=other_loops,
+    arguments=arguments,
+    parts=parts,
+)

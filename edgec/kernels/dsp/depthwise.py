@@ -1,0 +1,141 @@
+"""Depthwise convolutions of 3x3 windows with the DSP extension: the shared part."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.digests import LATER
+from edgec.kernels.common.depthwise import DepthwiseFunction
+from edgec.kernels.common.form_ends import Tflite31
+from edgec.kernels.common.overlap import by_strips, with_ending
+from edgec.kernels.common.parts import WeightReads
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import Distances
+
+PLANES = 4
+"""Channels whose planes are made together (`edgec/depthwise/unpacked_s8_dsp.h`)."""
+
+
+class UnpackedDepthwise(DepthwiseFunction, ABC):
+    """A depthwise convolution that makes codes from the high word of a product.
+
+    Attributes:
+        shift: right shift of the product with a multiplier of 31 bits.
+    """
+
+    __slots__ = ()
+    shift: int
+
+    @property
+    @abstractmethod
+    def is_whole(self) -> bool:
+        """Outputs take the place of the image."""
+
+    @property
+    @abstractmethod
+    def distance(self) -> int:
+        """Distance in bytes of outputs before the image, where they do not take its place."""
+
+    @property
+    def high_shift(self) -> int:
+        """The shift after the high word of the product."""
+        return self.shift - 32 if self.tflite31 is None else self.tflite31.shift
+
+    @property
+    def is_rounded(self) -> bool:
+        """The high word is rounded."""
+        return self.tflite31 is not None or self.high_shift == 0
+
+
+def overlap(spec: UnpackedDepthwise) -> Distances:
+    """Strips of rows, in each of them four channels at a time; or the whole image in place."""
+    return with_ending(spec, None if spec.is_whole else spec.distance)
+
+
+WORD_BYTES = 4
+_WEIGHTS_BYTES = 12
+"""Weights of a channel in the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseByChannel(UnpackedDepthwise):
+    """Depthwise convolution of 3x3 taps, whose channels are a stream
+    (`edgec/depthwise/by_channel_s8_dsp.h`).
+
+    x int8 [height, width, channels], at least 4 channels; y [out_height, out_width, channels].
+
+    Attributes:
+        window: 3x3 taps without dilation, with one stride for rows and columns.
+        shift: right shift with a multiplier of 31 bits.
+        tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+    """
+
+    family: ClassVar[str]
+    template: ClassVar[Path]
+    window: Window
+    shift: int
+    rescale16: None = None
+    residual_shift: None = None
+    tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+
+    @property
+    @abstractmethod
+    def scratch_bytes(self) -> int:
+        """The planes."""
+
+    @property
+    @abstractmethod
+    def strip(self) -> int:
+        """Rows of outputs made from one set of planes."""
+
+    @property
+    def streams(self) -> bool:
+        """The kernel takes all that its filters need in one stream."""
+        return True
+
+    @property
+    def left(self) -> int:
+        """1: windows begin outside the image."""
+        return self.window.pad_left
+
+    @property
+    def has_offsets(self) -> bool:
+        """Each channel has an offset of its own."""
+        return self.tflite31 is not None
+
+    @property
+    def numbers_bytes(self) -> int:
+        """Bytes of the stream for a channel: weights, bias, multiplier and offset."""
+        return _WEIGHTS_BYTES + (3 if self.has_offsets else 2) * WORD_BYTES
+
+    @property
+    def fours(self) -> int:
+        """Times that four channels are taken apart for the same rows."""
+        return -(-self.window.channels // PLANES)
+
+    def stream_reads(self, times: int) -> WeightReads:
+        """Weight reads of a call that reads all weights and numbers `times` times."""
+        return WeightReads(self.window.channels * self.numbers_bytes, times)
+
+    @property
+    def form_name(self) -> str:
+        """Beginning of C names of functions that requantize alike, in all layers of one stride."""
+        return f"{'offsets' if self.has_offsets else 'offset'}_{self.window.stride_h}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Outputs take the place of the image."""
+        return self.window.stride_h == 1
+
+    @property
+    def distance(self) -> int:
+        """Distance in bytes of outputs before the image, where they do not take its place."""
+        return max(by_strips(self.window, 1, self.strip, PLANES), 0)
+
+    @property
+    def memory_bytes(self) -> int:
+        """The planes, and how far outputs lie before the image."""
+        return self.scratch_bytes + (0 if self.is_whole else self.distance)

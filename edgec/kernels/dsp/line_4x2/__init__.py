@@ -1,1 +1,0 @@
-"""Convolutions on cores with DSP: a line of output pixels at a time."""

@@ -1,1 +1,0 @@
-"""Fully connected layers on cores with DSP: one row by four filters."""

@@ -1,1 +1,0 @@
-"""Sum or difference of two int8 tensors in plain C."""

@@ -1,1 +1,0 @@
-"""Mean of codes over a sliding window in plain C."""

@@ -1,1 +1,0 @@
-"""Comparison of two tensors in plain C."""

@@ -1,1 +1,0 @@
-"""Quotient of two int8 tensors in plain C."""

@@ -1,1 +1,0 @@
-"""The larger or the smaller of two int8 tensors in plain C."""

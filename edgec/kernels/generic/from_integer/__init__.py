@@ -1,1 +1,0 @@
-"""Codes of integers in plain C."""

@@ -1,1 +1,0 @@
-"""Product of two int8 tensors in plain C."""

@@ -1,1 +1,0 @@
-"""Parametric rectifier in plain C."""

@@ -1,1 +1,0 @@
-"""Parametric rectifier whose slopes are codes, in plain C."""

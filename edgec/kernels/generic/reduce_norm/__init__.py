@@ -1,1 +1,0 @@
-"""Sums of magnitudes or squares over axes, and roots of the latter, in plain C."""

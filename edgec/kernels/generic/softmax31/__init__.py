@@ -1,1 +1,0 @@
-"""Softmax of int8 by exponentials of 31 bits in plain C."""

@@ -1,1 +1,0 @@
-"""Squares of the differences of two int8 tensors in plain C."""

@@ -1,1 +1,0 @@
-"""Choice between two tensors in plain C."""

@@ -1,1 +1,0 @@
-"""Kernels of operators between int8 and int16 tensors."""

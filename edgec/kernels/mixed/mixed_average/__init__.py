@@ -1,1 +1,0 @@
-"""Mean over windows of int8 or int16 in plain C."""

@@ -1,1 +1,0 @@
-"""Convolution of int8 or int16 activations in plain C."""

@@ -1,1 +1,0 @@
-"""Quotient of two tensors of int8 or int16 in plain C."""

@@ -1,1 +1,0 @@
-"""Function of one int16 element by an interpolated table, in plain C."""

@@ -1,1 +1,0 @@
-"""Sum of two int16 tensors on cores with NEON."""

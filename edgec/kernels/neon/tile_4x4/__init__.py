@@ -1,1 +1,0 @@
-"""Convolutions and matrix products on cores with NEON: four rows by four filters."""

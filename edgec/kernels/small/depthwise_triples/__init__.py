@@ -1,1 +1,0 @@
-"""Depthwise convolutions on Cortex-M cores without DSP: three rows in two words."""

@@ -1,1 +1,0 @@
-"""Convolutions and matrix products on Cortex-M cores without the DSP extension."""

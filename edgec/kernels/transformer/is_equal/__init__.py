@@ -1,1 +1,0 @@
-"""Comparison of integers with a number, in plain C."""

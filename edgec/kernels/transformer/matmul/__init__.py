@@ -1,1 +1,0 @@
-"""Products of two int8 matrices that are both computed, in plain C."""

@@ -1,1 +1,0 @@
-"""Product of two int8 tensors of a transformer in plain C."""

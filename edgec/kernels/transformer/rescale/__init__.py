@@ -1,1 +1,0 @@
-"""Requantization of the elements of a transformer's stream in plain C."""

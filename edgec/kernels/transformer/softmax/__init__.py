@@ -1,1 +1,0 @@
-"""Softmax in a transformer's arithmetic in plain C."""

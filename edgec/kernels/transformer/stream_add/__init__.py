@@ -1,1 +1,0 @@
-"""Sum of two tensors of a transformer's stream in plain C."""

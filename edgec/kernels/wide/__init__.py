@@ -1,1 +1,0 @@
-"""Kernels of networks with 16-bit activations, in plain C."""

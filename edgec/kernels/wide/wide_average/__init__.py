@@ -1,1 +1,0 @@
-"""Mean of 16-bit codes over windows in plain C."""

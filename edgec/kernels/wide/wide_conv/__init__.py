@@ -1,1 +1,0 @@
-"""Convolution of 16-bit activations in plain C."""

@@ -1,1 +1,0 @@
-"""Product of two 16-bit tensors in plain C."""

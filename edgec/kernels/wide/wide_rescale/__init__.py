@@ -1,1 +1,0 @@
-"""Change of scale of 16-bit elements in plain C."""

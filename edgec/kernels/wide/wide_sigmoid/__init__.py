@@ -1,1 +1,0 @@
-"""Logistic function and tanh of 16-bit elements in plain C."""

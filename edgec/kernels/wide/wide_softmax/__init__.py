@@ -1,1 +1,0 @@
-"""Softmax of 16-bit rows in plain C."""

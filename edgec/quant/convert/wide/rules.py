@@ -1,0 +1,111 @@
+"""The rules of TensorFlow Lite Micro for tensors of int16."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT16_MAX
+from edgec.base.tflite_arithmetic import MOST_SHIFT, quantized_factor, reduced_factor
+from edgec.ir import ops, qops
+from edgec.ir.ops.elementwise import UnaryKind
+from edgec.quant.convert.codes import Coded, Output
+from edgec.quant.convert.rules import Mean, SoftmaxParts
+from edgec.quant.convert.tflm.rules import TflmRules, is_code_mean, tflm_refusal
+from edgec.quant.convert.wide.tables import exponentials, reciprocals, sigmoid_table
+
+_MOST_LEFT = 7
+"""Largest left shift of a factor that TensorFlow Lite takes for a sum of 64 bits."""
+_UNIT = 2.0**-15
+"""Scale of the outputs of functions by table."""
+_TO_TABLE = 4096.0 * 3.0
+"""Steps of the logistic function's table in 1."""
+
+
+class WideRules(TflmRules):
+    """Those for which TensorFlow Lite Micro has kernels of int16; it refuses all else."""
+
+    def requantized(
+        self, factors: Array, _bounds: npt.ArrayLike, y: Output
+    ) -> tuple[qops.Requantization, Array]:
+        """Rounded once, from sums of 64 bits.
+
+        Raises:
+            QuantizationError: a factor is out of range.
+        """
+        numbers = [_reduced(float(factor), y.where) for factor in factors]
+        multipliers, shifts = (np.array(column) for column in zip(*numbers, strict=True))
+        form = qops.Once15(tuple(map(int, shifts)), y.low, y.high)
+        return form, multipliers.astype(np.int16)
+
+    def mean(self, x: Coded, attrs: ops.AveragePool, y: Output) -> Mean:
+        """The end of a mean of raw codes.
+
+        Raises:
+            QuantizationError: no window of TensorFlow Lite is like it, or the types differ.
+        """
+        if not is_code_mean(attrs):
+            raise tflm_refusal("its window is none of TensorFlow Lite's", y.where)
+        if x.dtype is not y.dtype:
+            raise tflm_refusal("it mixes int8 and int16 tensors", y.where)
+        return Mean(qops.CodeMean(y.low, y.high, y.dtype), None)
+
+    def softmax(self, scale: float, row: int, y: Output) -> SoftmaxParts:
+        """A softmax of int16, by interpolated tables.
+
+        Raises:
+            QuantizationError: the scale of its output is another.
+
+        Source: TensorFlow Lite Micro, micro/kernels/softmax_common.cc.
+        """
+        if abs(y.scale / _UNIT - 1) > 1e-3:
+            raise tflm_refusal("the scale of its output is not 2^-15", y.where)
+        if row > qops.Interpolated.LONGEST:
+            raise tflm_refusal(f"its rows have {row} elements", y.where)
+        real = scale / (10.0 / 65535.0)
+        factor = qops.Factor(*quantized_factor(real))
+        if factor.shift > qops.Factor.MOST_LEFT:
+            raise tflm_refusal(f"its scales are too far apart (factor {real:.3g})", y.where)
+        return SoftmaxParts(qops.Interpolated(factor), (exponentials(), reciprocals()))
+
+    def line(self, attrs: ops.Unary, x: Coded, y: Output) -> tuple[qops.TableRule, Array]:
+        """The logistic function and tanh.
+
+        Raises:
+            QuantizationError: it is another function, or the scales are others.
+
+        Source: TensorFlow Lite Micro, micro/kernels/logistic_common.cc and tanh.cc.
+        """
+        if attrs.kind not in (UnaryKind.SIGMOID, UnaryKind.TANH):
+            raise tflm_refusal(f"{attrs.kind.value} of 16-bit tensors is not supported", y.where)
+        tanh = attrs.kind is UnaryKind.TANH
+        if y.scale != _UNIT:
+            raise tflm_refusal("the scale of its output is not 2^-15", y.where)
+        power = math.log2(x.scale)
+        left = 12 + round(power)
+        if abs(power - round(power)) < 1e-3 and left in ((0, 1) if tanh else (0,)):
+            multiplier, shift = 3 << left, 0
+        else:
+            multiplier, shift = _sigmoid_factor(x.scale)
+        if multiplier > INT16_MAX:
+            raise tflm_refusal("the scale of its input is too large", y.where)
+        return qops.Logistic(tanh, multiplier, shift), sigmoid_table()
+
+
+def _reduced(factor: float, where: str) -> tuple[int, int]:
+    """Multiplier of 15 bits and right shift of a factor."""
+    multiplier, shift = quantized_factor(factor)
+    if shift > _MOST_LEFT or 15 - shift > MOST_SHIFT:
+        raise tflm_refusal(f"its scales are too far apart (factor {factor:.3g})", where)
+    return reduced_factor(multiplier, shift)
+
+
+def _sigmoid_factor(scale: float) -> tuple[int, int]:
+    """Multiplier of 15 bits and right shift that make steps of the table."""
+    factor, shift = scale * _TO_TABLE, 0
+    while factor <= INT16_MAX / 2.0 and shift < 31:
+        factor, shift = factor * 2.0, shift + 1
+    return int(factor), shift

@@ -1,0 +1,80 @@
+/* Requantization by a 31-bit multiplier and additions of int8 with NEON, as math.h defines them.
+ *
+ * Only kernels for cores with NEON use these functions; there is no C form.
+ */
+#ifndef EDGEC_ARITHMETIC_REQUANT_NEON_H
+#define EDGEC_ARITHMETIC_REQUANT_NEON_H
+
+#if defined(__ARM_NEON)
+
+#include <arm_neon.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "edgec/arithmetic/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The products of two of four lanes in 64 bits. */
+#define EDGEC_NEON_LONG_LOW(A, B) vmull_s32(vget_low_s32(A), vget_low_s32(B))
+#define EDGEC_NEON_LONG_HIGH(A, B) vmull_s32(vget_high_s32(A), vget_high_s32(B))
+
+/* rshr(sum * multiplier, SHIFT) of four sums: SHIFT is a literal, 1 to 32 and 33 to 62.  The first
+ * saturates to int32, which no clamp to int8 can tell from the exact value. */
+#define EDGEC_NEON_REQUANTIZE(SUM, MULTIPLIER, SHIFT)                                              \
+    vcombine_s32(vqrshrn_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT),                       \
+                 vqrshrn_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT))
+#define EDGEC_NEON_REQUANTIZE_FAR(SUM, MULTIPLIER, SHIFT)                                          \
+    vcombine_s32(vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT)),             \
+                 vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT)))
+
+/* Four codes before the bounds, as edgec_requantize_offset_s8, edgec_requantize_twice_s8 and
+ * edgec_requantize_twice_any_s8 of tflite.h make one. */
+EDGEC_INLINE int32x4_t edgec_neon_offset(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
+                                         int32_t shift) {
+    const int32x4_t high = EDGEC_NEON_REQUANTIZE(sum, multiplier, 32);
+    return vshlq_s32(vaddq_s32(high, offset), vdupq_n_s32(-shift));
+}
+EDGEC_INLINE int32x4_t edgec_neon_twice(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
+                                        int32x4_t shift) {
+    const int32x4_t start = vsraq_n_s32(offset, sum, 31);
+    const int32x4_t high = vqrdmulhq_s32(sum, multiplier);
+    return vshlq_s32(vaddq_s32(high, start), vnegq_s32(shift));
+}
+EDGEC_INLINE int32x4_t edgec_neon_twice_any(int32x4_t sum, int32x4_t multiplier,
+                                            int32x4_t zero_point, int32x4_t shift) {
+    const int32x4_t zero = vdupq_n_s32(0);
+    const int32x4_t right = vminq_s32(shift, zero);
+    const int32x4_t high = vqrdmulhq_s32(vshlq_s32(sum, vmaxq_s32(shift, zero)), multiplier);
+    const int32x4_t negative = vshrq_n_s32(high, 31);
+    const int32x4_t shifts = vreinterpretq_s32_u32(vcltq_s32(right, zero));
+    const int32x4_t away = vandq_s32(negative, shifts);
+    return vqaddq_s32(vrshlq_s32(vqaddq_s32(high, away), right), zero_point);
+}
+
+/* Four neighbouring int8. */
+EDGEC_INLINE int32x4_t edgec_neon_four_s8(const int8_t *from) {
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    const int8x8_t bytes = vreinterpret_s8_u32(vdup_n_u32(word));
+    return vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
+}
+
+/* zy + rshr((a - za) * ma + (b - zb) * mb, shift) of four codes each, before the bounds. */
+EDGEC_INLINE int32x4_t edgec_neon_add(int32x4_t a, int32x4_t b, const edgec_add_params_t *params,
+                                      int32_t shift) {
+    const int32_t constant = -(params->a_zero_point * params->a_multiplier +
+                               params->b_zero_point * params->b_multiplier);
+    const int32x4_t first = vmlaq_n_s32(vdupq_n_s32(constant), a, params->a_multiplier);
+    const int32x4_t sum = vmlaq_n_s32(first, b, params->b_multiplier);
+    return vaddq_s32(vrshlq_s32(sum, vdupq_n_s32(-shift)), vdupq_n_s32(params->y_zero_point));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+#endif

@@ -1,0 +1,79 @@
+/* Sums over windows of int8, four channels at a time.
+ *
+ * The bytes of a word, with their sign bits flipped, are numbers from 0 on; the bytes 0 and 2 are
+ * added up as the halves of one word, the others as those of a second one.  257 of them fit. */
+#ifndef EDGEC_POOLING_SUMS_S8_H
+#define EDGEC_POOLING_SUMS_S8_H
+
+#include <stdint.h>
+
+#include "edgec/arithmetic/pairs_s16.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Channels that are summed up together. */
+#define EDGEC_WINDOW_SUMS 4
+
+/* The halves of `to` plus the bytes 0 and 2 of a word, as numbers from 0 to 255. */
+EDGEC_INLINE uint32_t edgec_plus_bytes(uint32_t to, uint32_t word) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("uxtab16 %0, %1, %2" : "=r"(result) : "r"(to), "r"(word));
+    return result;
+#else
+    return to + (word & 0x00FF00FFU);
+#endif
+}
+
+/* The same with the bytes 1 and 3. */
+EDGEC_INLINE uint32_t edgec_plus_bytes_high(uint32_t to, uint32_t word) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("uxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(to), "r"(word));
+    return result;
+#else
+    return to + ((word >> 8) & 0x00FF00FFU);
+#endif
+}
+
+/* Layout of a window of at most 257 pixels in an image. */
+typedef struct edgec_window_shape {
+    int32_t rows;
+    int32_t columns;
+    int32_t row;   /* bytes from a row to the next */
+    int32_t pixel; /* bytes from a pixel of a row to the next */
+} edgec_window_shape_t;
+
+/* The sums of the channels `at` to `at` + 3 of a window; x[at] is in its first pixel.  All of them
+ * lie at multiples of four bytes. */
+EDGEC_SEPARATE void edgec_window_sums(const int8_t *x, int32_t at, edgec_window_shape_t shape,
+                                      int32_t *sums) {
+    const uint32_t signs = edgec_kept(0x80808080U);
+    uint32_t even = 0;
+    uint32_t odd = 0;
+    if (shape.row == shape.columns * shape.pixel) {
+        shape.columns *= shape.rows;
+        shape.rows = 1;
+    }
+    for (int32_t i = 0; i < shape.rows; i++) {
+        const int8_t *from = x + at + i * shape.row;
+        for (int32_t j = 0; j < shape.columns; j++, from += shape.pixel) {
+            const uint32_t word = *(const edgec_pair_t *)(const void *)from ^ signs;
+            even = edgec_plus_bytes(even, word);
+            odd = edgec_plus_bytes_high(odd, word);
+        }
+    }
+    const int32_t zeros = shape.rows * shape.columns * -INT8_MIN;
+    sums[0] = (int32_t)(even & 0xFFFFU) - zeros;
+    sums[1] = (int32_t)(odd & 0xFFFFU) - zeros;
+    sums[2] = (int32_t)(even >> 16) - zeros;
+    sums[3] = (int32_t)(odd >> 16) - zeros;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

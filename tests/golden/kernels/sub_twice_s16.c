@@ -1,0 +1,10 @@
+/* sub of int16, int16 to int16, 24 elements. */
+static void sub_s16_0(const edgec_s16_t *a, const edgec_s16_t *b, edgec_s16_t *y, const edgec_tflite_sum_params_t *params)
+{
+    const edgec_tflite_sum_params_t p = *params;
+    int32_t n = 0;
+    for (int32_t i0 = 0; i0 < 24; i0++) {
+        y[n] = (edgec_s16_t)edgec_sub_twice(a[i0], b[i0], &p, 15, 1, 0, 14);
+        n++;
+    }
+}

@@ -1,0 +1,154 @@
+"""Networks with loops and state in integers: near the float file in onnxruntime, on other data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from loop_models import LOOPS, STREAMS, Array, cell, two_states
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, Precision, QuantOptions
+from edgec.base.streams import RESETS
+from edgec.exporters.onnx.export import export_qdq
+from edgec.floatrun.activations import checked_calibration
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.formats import import_model
+from edgec.interp import run_graph_batch
+from edgec.ir import qops
+from edgec.ir.graph import Graph
+from edgec.ir.metadata import state_pairs
+from edgec.ir.verify import Stage, verify
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import REAL_PASSES
+from edgec.quant.common.quality import sqnr_db
+from edgec.quant.entry import Quantized, quantize
+from edgec.workflow.integer import graph_side
+
+LEAST_DB = {
+    "cumulative sum": (28, 60),
+    "two layers": (33, 42),
+    "cell": (24, 42),
+    "cell backwards": (24, 42),
+    "nested": (20, 55),
+    "counted": (18, 50),
+    "sliced": (25, 40),
+    "maps": (30, 45),
+    "moving average": (20, 40),
+    "two states": (18, 28),
+}
+"""Signal to noise that is asked for with int8 and with int16 codes."""
+
+
+class Network:
+    """A model, and its integer graph."""
+
+    def __init__(self, proto: onnx.ModelProto, folder: Path, precision: Precision) -> None:
+        path = folder / "model.onnx"
+        onnx.save(proto, path)
+        self.proto, self.imported = proto, import_model(path)
+        self.real: Graph = run_passes(self.imported, REAL_PASSES).graph
+        options = CompileOptions(quant=QuantOptions(precision=precision))
+        self.quantized: Quantized = quantize(self.real, self.side(self.data(32, 1)), options)
+        self.integer = self.quantized.integer
+        verify(self.integer, Stage.INTEGER)
+
+    def data(self, count: int, seed: int) -> dict[str, Array]:
+        shape = self.imported.shape("x")[1:]
+        x = np.random.default_rng(seed).normal(size=(count, *shape)).astype(np.float32)
+        resets = {RESETS: np.arange(count) % 16 == 0} if self.imported.has_state else {}
+        return {"x": x, **resets}
+
+    def side(self, data: dict[str, Array]) -> dict[str, Array]:
+        return graph_side(self.imported, self.real, data)
+
+    def codes(self, data: dict[str, Array]) -> dict[str, Array]:
+        found = self.side(data)
+        return {**found, "x": self.integer.quant("x").quantize(found["x"])}
+
+    def outputs(self, data: dict[str, Array]) -> dict[str, Array]:
+        """What the integers give, with the axes of the file."""
+        found = run_graph_batch(self.integer, self.codes(data))
+        return {name: self._of_file(name, codes, len(data["x"])) for name, codes in found.items()}
+
+    def _of_file(self, name: str, codes: Array, count: int) -> Array:
+        shape = self.integer.shape(name)
+        real = self.integer.quant(name).dequantize64(codes).reshape(count, *shape)
+        axes = self.integer.output_layouts.get(name)
+        back = [0, *(np.argsort(axes) + 1)] if axes else range(real.ndim)
+        return real.transpose(back)
+
+    def wanted(self, data: dict[str, Array]) -> dict[str, Array]:
+        names = self.imported.outputs
+        return FloatModel(self.proto).run_steps(data, state_pairs(self.imported), names)
+
+
+WIDER = {"cumulative sum": Precision.INT16, "cell": Precision.INT16, "two states": Precision.INT16}
+CASES = [*((name, Precision.INT8) for name in LEAST_DB), *WIDER.items()]
+
+
+@pytest.mark.parametrize(("name", "precision"), [*CASES, ("nested", Precision.AUTO)])
+def test_integers_are_near_the_float_network(name, precision, tmp_path):
+    network = Network({**LOOPS, **STREAMS}[name](), tmp_path, precision)
+    data = network.data(48, 2)
+    wanted, found = network.wanted(data), network.outputs(data)
+    least = LEAST_DB[name][precision is Precision.INT16]
+    for output, array in wanted.items():
+        assert sqnr_db(array, found[output].reshape(array.shape)) >= least, output
+
+
+@pytest.mark.parametrize("name", ["nested", "two states"])
+def test_what_is_carried_has_one_quantization(name, tmp_path):
+    integer = Network({**LOOPS, **STREAMS}[name](), tmp_path, Precision.AUTO).integer
+    carried = [node for node in integer.nodes if isinstance(node.attrs, qops.QCarry)]
+    assert len(carried) == 2
+    for node in carried:
+        update = integer.updates[node.output]
+        names = (*node.inputs, *node.outputs, *update.inputs, *update.outputs)
+        assert len({integer.quant(each) for each in names}) == 1
+
+
+@pytest.mark.parametrize("name", ["cell", "nested", "maps", "two states"])
+def test_the_exported_file_computes_the_codes(name, tmp_path):
+    network = Network({**LOOPS, **STREAMS}[name](), tmp_path, Precision.INT8)
+    assert network.quantized.annotated is not None
+    exported = export_qdq(network.quantized.annotated)
+    path = tmp_path / "quantized.onnx"
+    onnx.save(exported, path)
+    data = network.data(24, 4)
+    pairs = state_pairs(import_model(path))
+    names = network.imported.outputs
+    theirs = FloatModel(exported, optimize=False).run_steps(data, pairs, names)
+    for output, array in network.outputs(data).items():
+        gaps = np.abs(theirs[output].reshape(array.shape) - array)
+        # Halves round up here and to even there; a turn hands the difference to the next one.
+        assert gaps.max() <= 2.01 * network.integer.quant(output).tensor_scale
+
+
+def test_layers_in_turns_are_judged_and_corrected(tmp_path):
+    report = Network(cell(), tmp_path, Precision.INT8).quantized.report
+    assert report.in_force.bias_correction
+    values = {layer.value for layer in report.layers}
+    assert {"scan/Carry", "scan/TurnSlice"} & values or len(values) > 8
+    assert all(layer.sqnr_db > 20 for layer in report.layers if layer.op == "QGemm")
+    assert report.losses
+
+
+def test_streams_begin_anew(tmp_path):
+    network = Network(two_states(), tmp_path, Precision.INT8)
+    data = network.data(32, 5)
+    whole = run_graph_batch(network.integer, network.codes(data))["y"]
+    second = {name: array[16:] for name, array in network.codes(data).items()}
+    assert np.array_equal(run_graph_batch(network.integer, second)["y"], whole[16:])
+    one = {**network.codes(data), RESETS: np.arange(32) == 0}
+    assert not np.array_equal(run_graph_batch(network.integer, one)["y"], whole)
+
+
+@pytest.mark.parametrize("resets", [np.zeros((3, 2)), np.zeros(4), np.zeros(3, np.float32)])
+def test_resets_that_do_not_fit_are_refused(resets, tmp_path):
+    network = Network(two_states(), tmp_path, Precision.INT8)
+    data = {"x": np.zeros((3, 8), np.float32), RESETS: resets}
+    with pytest.raises(ConfigError, match="'reset' of the data: the array is"):
+        checked_calibration(network.real, data)
