@@ -6,7 +6,8 @@ to integer codes carries those parameters in `Value.quant`; nothing else is pinn
 Rules:
 1. codes: a value of integer dtype becomes the real value it stands for, pinned.  Operators that
    move codes (Transpose, Reshape, MaxPool, ...) thereby become real operators.
-2. uint8: parameters of unsigned codes become the equal ones of signed codes (both minus 128).
+2. unsigned: parameters of unsigned codes become the equal ones of signed codes (of 8 bits, both
+   minus 128).
 3. integer io: graph inputs and outputs that were integer are recorded (`ir.metadata`).
 4. constant: (de)quantized constants keep integer codes with `quant`.
 5. dequantize: the output of a `DequantizeLinear` is its (now real) input.
@@ -19,6 +20,7 @@ Rules:
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -30,7 +32,8 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.metadata import record_integer_io
 from edgec.ir.qparams import QuantParams
 
-_CODES = (DType.INT8, DType.UINT8, DType.INT16)
+_CODES = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
+_SIGNED = MappingProxyType({DType.UINT8: DType.INT8, DType.UINT16: DType.INT16})
 _IDENTITY = ops.Unary(ops.UnaryKind.IDENTITY)
 
 
@@ -60,10 +63,12 @@ def _record_integer_io(builder: GraphBuilder) -> None:
 
 
 def _signed(quant: QuantParams) -> QuantParams:
-    if quant.dtype is not DType.UINT8:
+    signed = _SIGNED.get(quant.dtype)
+    if signed is None:
         return quant
-    zero_point = tuple(z - 128 for z in quant.zero_point)
-    return replace(quant, zero_point=zero_point, dtype=DType.INT8)
+    offset = int(np.iinfo(signed.numpy).min)
+    zero_point = tuple(z + offset for z in quant.zero_point)
+    return replace(quant, zero_point=zero_point, dtype=signed)
 
 
 def _signed_constants(builder: GraphBuilder) -> None:

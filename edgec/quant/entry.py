@@ -38,7 +38,7 @@ from edgec.quant.common.report import (
     QuantReport,
     weights_notes,
 )
-from edgec.quant.convert.conversion import Converters, to_integer
+from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
@@ -150,7 +150,7 @@ class _Run:
         integer = self._passes(converted, INTEGER_PASSES)
         report = replace(found.report, losses=self._losses(found, converted))
         report = self._with_decisions(graph, integer.graph, report)
-        mixed = report.precision is not None and report.precision.tensors
+        mixed = found.int16 or (report.precision is not None and report.precision.tensors)
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
         annotated_graph = None if mixed else found.graph
@@ -161,7 +161,7 @@ class _Run:
         options, converters, tell = self._options.quant, self._converters, self._tell
         if options.settings().precision is Precision.INT8 or self._calibration is None:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
-            return found, to_integer(found.graph, converters)
+            return found, found.converted(converters)
         data = checked_calibration(graph, self._calibration)
         values = ranged(graph, data, options, tell, converters)
 

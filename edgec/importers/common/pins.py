@@ -18,7 +18,7 @@ from edgec.ir.graph import Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 
-_CODES = (DType.INT8, DType.UINT8)
+_CODES = (DType.INT8, DType.UINT8, DType.INT16, DType.UINT16)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,16 +4,12 @@ Integer weights stay integer: dequantizing a constant gives a `Constant` with `q
 the codes are a `Value` of integer dtype; a DequantizeLinear pins the quantization of its input, and
 `pins` carries it back over data movement to where the codes come from.
 
-Codes that edgec does not keep: 16 bits of activations and weights, and scales of blocks.
-
-The targets compute with 8-bit codes.  Activations of 16 bits get codes of 8 bits for the same range
-of real numbers; weights become the real numbers that their codes stand for, which edgec quantizes
-as it does those of a float model.
+Codes that edgec does not keep: weights of 16 bits, and scales of blocks.  Such weights become the
+real numbers that their codes stand for, which edgec quantizes as it does those of a float model.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -23,7 +19,6 @@ import onnx_ir as ir
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.base.names import shown
 from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError
@@ -34,36 +29,6 @@ from edgec.ir.metadata import record_note
 from edgec.ir.qparams import QuantParams
 
 WIDE = (DType.INT16, DType.UINT16)
-_STEPS = 255
-
-
-def narrowed(ctx: Context, x: Value, quant: QuantParams) -> QuantParams:
-    """Parameters of int8 for the range that the 16-bit codes of x have.
-
-    Of a value that is limited, e.g. by a Relu, no codes are spent on what it cannot be.
-    """
-    record_note(
-        ctx.builder.metadata,
-        "16-bit activations",
-        "activations of 16 bits are computed with 8: each has the codes that cover the same range",
-    )
-    info = np.iinfo(quant.dtype.numpy)
-    scale, zero = quant.tensor_scale, quant.tensor_zero_point
-    low, high = scale * (info.min - zero), scale * (info.max - zero)
-    limits = _limits(ctx, x)
-    low, high = max(low, min(limits[0], 0.0)), min(high, max(limits[1], 0.0))
-    if not low < high:
-        raise UnsupportedError("its codes have no range", "quantize the model again")
-    step = (high - low) / _STEPS
-    point = math.floor(INT8_MIN - low / step + 0.5)
-    return QuantParams.per_tensor(step, min(max(point, INT8_MIN), INT8_MAX))
-
-
-def _limits(ctx: Context, x: Value) -> tuple[float, float]:
-    made = ctx.producer(x)
-    if made is not None and isinstance(made.attrs, ops.Clip):
-        return made.attrs.low, made.attrs.high
-    return -math.inf, math.inf
 
 
 def wide_weight(ctx: Context, x: Constant, quant: QuantParams) -> Constant:
@@ -140,8 +105,6 @@ def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
     _refuse_blocks(node)
     quant = _parameters(node, x.shape, _output_type(node))
     _check_activation(quant)
-    if quant.dtype in WIDE:
-        quant = narrowed(ctx, x, quant)
     return ctx.emit(ops.QuantizeLinear(), x, dtype=quant.dtype, quant=quant)
 
 
@@ -174,9 +137,6 @@ def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
             raise UnsupportedError("its input are no codes of its type", "correct the model")
         return wide_weight(ctx, x, quant) if quant.dtype in WIDE else replace(x, quant=quant)
     _check_activation(quant)
-    if quant.dtype in WIDE and x.dtype is DType.INT8:
-        # The QuantizeLinear that made the codes has said what they mean now.
-        return ctx.emit(ops.DequantizeLinear(), x, dtype=DType.FLOAT32)
     if x.dtype is not quant.dtype:
         raise UnsupportedError(
             f"its input is {x.dtype.value}, its zero point {quant.dtype.value}", "correct the model"

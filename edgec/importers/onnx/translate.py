@@ -45,7 +45,10 @@ _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     }
 )
 _FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
-_INPUT_DTYPES = (DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT32, DType.INT64, DType.BOOL)
+_INPUT_DTYPES = (
+    *(DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16),
+    *(DType.INT32, DType.INT64, DType.BOOL),
+)
 _AS_INT32 = (DType.INT64, DType.BOOL)
 """Token ids and masks; they are int32 on the target."""
 
@@ -132,8 +135,8 @@ def _add_inputs(context: Context, graph: ir.Graph) -> None:
             raise ImportModelError(
                 f"the input has elements of type {_type_name(value.dtype)}",
                 where=shown(value.name or ""),
-                hint="inputs must be float32, int8 or uint8 with their quantization known, or "
-                "integers or booleans that choose rows or keys",
+                hint="inputs must be float32, int8, uint8 or int16 with their quantization known, "
+                "or integers or booleans that choose rows or keys",
             )
         dtype = DType.INT32 if dtype in _AS_INT32 else dtype
         name = value.name or ""
@@ -144,9 +147,9 @@ def _add_inputs(context: Context, graph: ir.Graph) -> None:
 
 def _check_outputs(graph: ir.Graph) -> None:
     for value in graph.outputs:
-        if value.dtype in (ir.DataType.INT16, ir.DataType.UINT16):
+        if value.dtype is ir.DataType.UINT16:
             raise ImportModelError(
-                "the output has codes of 16 bits",
+                "the output has unsigned codes of 16 bits",
                 where=shown(value.name or ""),
                 hint="let the model end with the DequantizeLinear of this output",
             )

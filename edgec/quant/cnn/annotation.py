@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
-from edgec.base.options import Observer, QuantOptions
+from edgec.base.options import Observer, Precision, QuantOptions
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.balance import balance, can_balance
@@ -19,8 +20,11 @@ from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_real_only
 from edgec.quant.common.report import InForce, QuantReport
 from edgec.quant.common.weights import quantize_constants
+from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.precision.codes import real_constants
+from edgec.quant.precision.pinned import pinned_codes, pinned_notes, without_int16
 from edgec.quant.scales.groups import Group, code_groups, split_conflicts
 from edgec.quant.scales.known import data_free_params, open_groups
 from edgec.quant.scales.planner import planned
@@ -32,15 +36,23 @@ class Annotated:
 
     Attributes:
         real: REAL stage that the quantized one stands for: channels scaled, with its values.
-        graph: ANNOTATED stage.
+        graph: ANNOTATED stage, int8 codes everywhere.
+        int16: the tensors to which the file gives int16 codes.
         report: what there is to know about it.
         data: what was calibrated on; None where nothing was.
     """
 
     real: Graph
     graph: Graph
+    int16: Mapping[str, Codes16]
     report: QuantReport
     data: Mapping[str, Array] | None
+
+    def converted(
+        self, converters: Converters, more: Mapping[str, Codes16] = MappingProxyType({})
+    ) -> Graph:
+        """The INTEGER stage, with int16 codes for some more tensors."""
+        return _converted(self.real, self.graph, {**more, **self.int16}, converters)
 
 
 def annotate(
@@ -96,7 +108,8 @@ class Ranged:
 
     Attributes:
         real: REAL stage that it stands for: channels scaled.
-        graph: ANNOTATED stage.
+        graph: ANNOTATED stage, int8 codes everywhere.
+        int16: the tensors to which the file gives int16 codes.
         calibration: what was calibrated on.
         observed: whether a range was observed.
         equalized: whether channels were scaled.
@@ -105,6 +118,7 @@ class Ranged:
 
     real: Graph
     graph: Graph
+    int16: Mapping[str, Codes16]
     calibration: Calibration
     observed: bool
     equalized: bool
@@ -121,6 +135,8 @@ def ranged(
     """The first half of `annotate`: the parameters of values."""
     refuse_real_only(graph, converters)
     settings = options.settings()
+    pinned = without_int16(graph)
+    graph = pinned.narrow
     used = Calibration.given(graph, calibration)
     equalized = used.data is not None and settings.equalize and can_balance(graph)
     if equalized and used.data is not None:
@@ -138,7 +154,11 @@ def ranged(
         params = planned(groups, ranges, known=params)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
-    return Ranged(graph, annotated, used, bool(groups), equalized, notes)
+    # Who asks for int8 gets it; by default a file's own types stay.
+    wide = {} if options.precision is Precision.INT8 else pinned.ranges
+    int16 = pinned_codes(annotated, wide)
+    notes = (*notes, *pinned_notes(wide, int16))
+    return Ranged(graph, annotated, int16, used, bool(groups), equalized, notes)
 
 
 def with_weights(
@@ -172,10 +192,17 @@ def with_weights(
         percentile=settings.percentile,
         effort=effort,
     )
-    integer = to_integer(annotated, converters)
+    integer = _converted(found.real, annotated, found.int16, converters)
     layers = quality_of(found.real, integer, few_of(samples), progress) if samples else ()
     report = replace(used.report(in_force, found.notes, layers), weights=weights)
-    return Annotated(found.real, annotated, report, used.data)
+    return Annotated(found.real, annotated, found.int16, report, used.data)
+
+
+def _converted(
+    real: Graph, annotated: Graph, int16: Mapping[str, Codes16], converters: Converters
+) -> Graph:
+    constants = real_constants(real, annotated) if int16 else {}
+    return to_integer(annotated, converters, int16, constants)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:

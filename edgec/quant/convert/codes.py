@@ -97,15 +97,18 @@ class Codes16:
     Attributes:
         quant: scale, with zero point 0.
         reach: largest magnitude of a code, so that no layer that reads it can overflow 32 bits.
+        bounds: least and largest code by the range that a file gives the tensor.
     """
 
     quant: QuantParams
     reach: int
+    bounds: tuple[int, int] = (INT16_MIN, INT16_MAX)
 
     @property
     def limits(self) -> tuple[int, int]:
         """Least and largest code."""
-        return -self.reach, min(self.reach, INT16_MAX)
+        low, high = self.bounds
+        return max(-self.reach, low), min(self.reach, high)
 
 
 def int16_of(real: Array, reach: int = INT16_MAX) -> QuantParams:

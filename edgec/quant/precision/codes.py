@@ -48,15 +48,27 @@ def int16_codes(
     found = {}
     for group in groups:
         magnitude = max(_magnitude(graph, name, ranges) for name in group.members)
-        reach = min(_reach(graph, name, magnitude) for name in group.members)
-        if any(name in graph.inputs for name in group.members):
-            if reach < INT16_MAX:
-                continue
-            reach += 1
-        scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), LEAST_SCALE)))
-        codes = Codes16(QuantParams.per_tensor(scale, 0, DType.INT16), reach)
-        found.update(dict.fromkeys(group.members, codes))
+        codes = group_codes(graph, group, magnitude)
+        if codes is not None:
+            found.update(dict.fromkeys(group.members, codes))
     return found
+
+
+def group_codes(graph: Graph, group: Group, magnitude: float) -> Codes16 | None:
+    """The int16 codes of values that share them; None where the user's codes could overflow.
+
+    Args:
+        graph: ANNOTATED stage.
+        group: the values.
+        magnitude: the largest number that the codes have to hold.
+    """
+    reach = min(_reach(graph, name, magnitude) for name in group.members)
+    if any(name in graph.inputs for name in group.members):
+        if reach < INT16_MAX:
+            return None
+        reach += 1
+    scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), LEAST_SCALE)))
+    return Codes16(QuantParams.per_tensor(scale, 0, DType.INT16), reach)
 
 
 def real_constants(real: Graph, annotated: Graph) -> dict[str, Array]:

@@ -11,9 +11,8 @@ from edgec.ir.graph import Graph
 from edgec.quant.cnn.annotation import Annotated, Ranged, with_weights
 from edgec.quant.common.progress import Progress
 from edgec.quant.convert.codes import Codes16
-from edgec.quant.convert.conversion import Converters, to_integer
+from edgec.quant.convert.conversion import Converters
 from edgec.quant.precision.candidates import observed_candidates
-from edgec.quant.precision.codes import real_constants
 from edgec.quant.precision.held import Fit, Fits
 
 
@@ -55,10 +54,9 @@ class ObservedFits(Fits[Annotated]):
         options = replace(self._options, precision=precision)
         more = self._progress, self._converters
         found = with_weights(self._found, self._samples, options, *more)
-        constants = real_constants(found.real, found.graph)
 
         def converted(int16: Mapping[str, Codes16]) -> Graph:
-            return to_integer(found.graph, self._converters, int16, constants)
+            return found.converted(self._converters, int16)
 
         assert found.data is not None
         candidates = observed_candidates(found.graph, found.data)

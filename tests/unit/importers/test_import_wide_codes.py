@@ -20,9 +20,11 @@ from onnxruntime.quantization.matmul_nbits_quantizer import (
     DefaultWeightOnlyQuantConfig,
     MatMulNBitsQuantizer,
 )
+from parity import check_host
 
-from edgec.base.errors import ImportModelError, UnsupportedModelError
-from edgec.base.options import CompileOptions
+from edgec.base.dtypes import DType
+from edgec.base.errors import ImportModelError, QuantizationError, UnsupportedModelError
+from edgec.base.options import CompileOptions, Precision, QuantOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
 from edgec.ir.metadata import import_notes
@@ -90,11 +92,15 @@ def test_activations_of_16_bits(activations, weights, tmp_path):
     )  # fmt: skip
     before_opset_21(path)
     built = integer_model(path, None, CompileOptions())
-    assert any("activations of 16 bits" in note for note in built.notes)
+    assert {value.dtype for value in built.integer.values.values()} == {DType.INT16}
     assert any("weights of 16 bits" in note for note in built.notes) is (
         weights is QuantType.QInt16
     )
-    assert decibels(built, path, x) > 35.0
+    few = integer_model(path, None, CompileOptions(quant=QuantOptions(precision=Precision.INT8)))
+    assert {value.dtype for value in few.integer.values.values()} == {DType.INT8}
+    assert decibels(few, path, x) > 35.0
+    # Weights of 16 bits are quantized again, to 8.
+    assert decibels(built, path, x) > (42.0 if weights is QuantType.QInt16 else 70.0)
 
 
 @pytest.mark.parametrize("weights", [QuantType.QInt4, QuantType.QUInt4])
@@ -178,14 +184,72 @@ def test_damaged_products_are_refused(change, tmp_path):
         imported(model, tmp_path)
 
 
-def test_an_output_of_16_bits_is_refused(tmp_path):
-    nodes = [N("QuantizeLinear", ["x", "s", "z"], ["y"])]
-    model = model_of(
-        nodes, {"x": (1, 8)}, {"s": F(0.1), "z": np.int16(0)}, opset=21,
-        output_type=TensorProto.INT16,
+def layers(pins: Mapping[str, tuple[float, int | np.generic]]) -> onnx.ModelProto:
+    """Two products; tensors by name with the scale and zero point of their codes, real outside."""
+    constants: dict[str, np.ndarray] = {"w_s": F(0.02)}
+    nodes = []
+    for name, shape in {"w": (12, 20), "v": (6, 12)}.items():
+        constants[f"{name}_q"] = RNG.integers(-127, 128, shape).astype(np.int8)
+        nodes.append(N("DequantizeLinear", [f"{name}_q", "w_s"], [name]))
+
+    def coded(name: str, output: str) -> None:
+        scale, zero = pins[name]
+        constants[f"{name}_s"], constants[f"{name}_z"] = np.array(scale, F), np.array(zero)
+        numbers = [f"{name}_s", f"{name}_z"]
+        nodes.append(N("QuantizeLinear", [name, *numbers], [f"{name}_q"]))
+        nodes.append(N("DequantizeLinear", [f"{name}_q", *numbers], [output]))
+
+    coded("x", "xd")
+    nodes.append(N("Gemm", ["xd", "w"], ["h"], transB=1))
+    coded("h", "hd")
+    nodes.append(N("Gemm", ["hd", "v"], ["g"], transB=1))
+    coded("g", "y")
+    return model_of(nodes, {"x": (1, 20)}, constants, opset=21)
+
+
+@pytest.mark.parametrize("wide", ["x", "h", "g", "xh", "hg"])
+def test_one_tensor_has_16_bits(wide, tmp_path):
+    """Its neighbours keep the int8 codes that the file gives them, and no rule of 16x8 files."""
+    steps = {"x": 4.0, "h": 20.0, "g": 80.0}
+    pins = {
+        name: (most / 32767, np.int16(0)) if name in wide else (most / 127, np.int8(0))
+        for name, most in steps.items()
+    }
+    path, x = save(layers(pins), tmp_path), RNG.uniform(-3, 3, (32, 20)).astype(F)
+    built = integer_model(path, None, CompileOptions())
+    graph = built.integer
+    made = dict(zip("xhg", (graph.inputs[0], *(node.output for node in graph.nodes)), strict=True))
+    for name, own in made.items():
+        value = graph.values[own]
+        assert value.dtype is (DType.INT16 if name in wide else DType.INT8), name
+        assert graph.quant(own).tensor_scale == pytest.approx(pins[name][0], rel=1e-6)
+    assert [node.op for node in graph.nodes] == ["QGemm", "QGemm"]
+    model = onnx.load(path)
+    wanted = np.concatenate([run(model, {"x": one[None]})[0] for one in x])
+    codes = [run_graph(graph, {"x": graph.quant("x").quantize(one[None])})["y"] for one in x]
+    steps = np.abs(np.concatenate(codes) - wanted / np.float64(pins["g"][0]))
+    # A code of h on the border between two moves g by half a weight.
+    assert steps.max() < (1.5 if wide in ("xh", "h", "x") else 40.0) and np.median(steps) < 0.6
+    check_host(graph, tmp_path)
+
+
+def test_codes_of_16_bits_that_the_program_reads(tmp_path):
+    """As they are where their zero point is 0; others would be other numbers."""
+    s, z = {"s": F(0.1)}, N("QuantizeLinear", ["x", "s", "z"], ["y"])
+    signed, around = (
+        model_of([z], {"x": (1, 8)}, {**s, "z": np.int16(zero)}, opset=21,
+                 output_type=TensorProto.INT16)
+        for zero in (0, 5)
     )  # fmt: skip
-    with pytest.raises(ImportModelError, match="codes of 16 bits"):
-        imported(model, tmp_path)
+    graph = integer_model(save(signed, tmp_path), None, CompileOptions()).integer
+    (y,) = graph.outputs
+    assert (graph.values[y].dtype, graph.quant(y).tensor_scale) == (DType.INT16, float(F(0.1)))
+    with pytest.raises(QuantizationError, match="the output has codes of 16 bits around"):
+        integer_model(save(around, tmp_path), None, CompileOptions())
+    unsigned = model_of([z], {"x": (1, 8)}, {**s, "z": np.uint16(0)}, opset=21,
+                        output_type=TensorProto.UINT16)  # fmt: skip
+    with pytest.raises(ImportModelError, match="unsigned codes of 16 bits"):
+        imported(unsigned, tmp_path)
 
 
 def test_scales_that_fit_no_blocks(tmp_path):

@@ -163,10 +163,16 @@ def test_what_has_no_rule_is_refused_by_name(
         integer_model(path(tmp_path / "m.tflite"), None, CompileOptions())
 
 
-def test_there_is_no_rounding_of_edgecs_own(tmp_path: Path):
+def test_edgecs_own_rounding_has_sums_of_32_bits(tmp_path: Path):
     path = conv(tmp_path / "m.tflite")
-    with pytest.raises(QuantizationError, match="no rounding of edgec's own"):
-        integer_model(path, None, CompileOptions(rounding=Rounding.EDGEC))
+    own, theirs = (
+        integer_model(path, None, CompileOptions(rounding=each)).integer for each in Rounding
+    )
+    (name,), (y,) = own.inputs, own.outputs
+    x = np.random.default_rng(0).integers(-32768, 32768, own.shape(name)).astype(np.int16)
+    a, b = (run_graph(graph, {name: x})[graph.outputs[0]] for graph in (own, theirs))
+    assert own.quant(y) == theirs.quant(theirs.outputs[0])
+    np.testing.assert_allclose(a.astype(int), b.astype(int), atol=1)
 
 
 def test_with_data_the_report_says_where_accuracy_goes(tmp_path: Path):

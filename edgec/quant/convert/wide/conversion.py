@@ -9,6 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.rounding import Rounding
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
@@ -19,11 +20,13 @@ from edgec.quant.convert.tflm.rules import tflm_refusal
 
 
 def is_wide(graph: Graph) -> bool:
-    """True for a network whose file has int16 activations.
+    """True for a network to be rounded as TensorFlow Lite Micro does, with int16 activations.
 
     Args:
         graph: REAL stage.
     """
+    if graph.rounding is not Rounding.TFLM:
+        return False
     quants = [value.quant for value in graph.values.values()]
     return any(quant is not None and quant.dtype is DType.INT16 for quant in quants)
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
-from edgec.base.rounding import Rounding
 from edgec.ir.fusion import fused_clip, is_fused_clip
 from edgec.ir.graph import Graph
 from edgec.ir.graph_builder import GraphBuilder
@@ -25,15 +24,8 @@ def to_wide(graph: Graph) -> Graph:
 
     Raises:
         UnsupportedModelError: operators that have no form for such codes.
-        QuantizationError: a tensor is not pinned, or its numbers are out of range; or the graph is
-            not to be rounded as TensorFlow Lite Micro does.
+        QuantizationError: a tensor is not pinned, or its numbers are out of range.
     """
-    if graph.rounding is not Rounding.TFLM:
-        raise QuantizationError(
-            "networks with 16-bit activations have no rounding of edgec's own",
-            where=graph.name,
-            hint="give the TensorFlow Lite file, without --rounding edgec",
-        )
     refuse_real_only(graph, WIDE_CHECKS)
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
