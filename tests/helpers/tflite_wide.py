@@ -135,3 +135,31 @@ def network(path: Path, edges: bool = True) -> Path:
         return write_tflite(path, tensors, ops, ["image"], ["scores"])
     inner = {name: t for name, t in tensors.items() if name not in ("image", "scores")}
     return write_tflite(path, inner, ops[1:-1], ["x"], ["p"])
+
+
+def mixed(path: Path) -> Path:
+    """A network of int8 whose products of the last layers are int16."""
+    image = (1, 6, 6, 3)
+    biases = const(_RNG.integers(-3000, 3000, 4).astype(np.int32), [0.05 * 0.01])
+    filters = const(_RNG.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8), [0.01])
+    tensors = {
+        "x": codes(image, 0.05, "int8", 3), "w1": filters, "b1": biases,
+        "c1": codes((1, 6, 6, 4), 0.06, "int8", -128),
+        "pool": codes((1, 3, 3, 4), 0.06, "int8", -128),
+        "shape": const(np.array([1, 36], np.int32)), "flat": codes((1, 36), 0.06, "int8", -128),
+        "fine": codes((1, 36), 0.0005), "w2": weights(5, 36), "b2": bias(5),
+        "y2": codes((1, 5), 0.0009), "logits": codes((1, 5), 0.2, "int8", 4),
+        "p": codes((1, 5), 1 / 256, "int8", -128),
+    }  # fmt: skip
+    step = {"StrideH": 1, "StrideW": 1, "FusedActivationFunction": RELU}
+    window = {"StrideH": 2, "StrideW": 2, "FilterHeight": 2, "FilterWidth": 2}
+    ops = [
+        Op("CONV_2D", ["x", "w1", "b1"], ["c1"], "Conv2DOptions", step),
+        Op("AVERAGE_POOL_2D", ["c1"], ["pool"], "Pool2DOptions", window),
+        Op("RESHAPE", ["pool", "shape"], ["flat"], "ReshapeOptions"),
+        Op("QUANTIZE", ["flat"], ["fine"], "QuantizeOptions"),
+        Op("FULLY_CONNECTED", ["fine", "w2", "b2"], ["y2"], "FullyConnectedOptions"),
+        Op("QUANTIZE", ["y2"], ["logits"], "QuantizeOptions"),
+        Op("SOFTMAX", ["logits"], ["p"], "SoftmaxOptions", {"Beta": 1.0}),
+    ]  # fmt: skip
+    return write_tflite(path, tensors, ops, ["x"], ["p"])

@@ -133,7 +133,7 @@ def ranged(
     converters: Converters = CONVERTERS,
 ) -> Ranged:
     """The first half of `annotate`: the parameters of values."""
-    refuse_real_only(graph, converters)
+    refuse_real_only(graph, lambda node: type(node.attrs) in converters)
     settings = options.settings()
     pinned = without_int16(graph)
     graph = pinned.narrow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError, UnsupportedModelError, UnsupportedNode
@@ -31,17 +31,17 @@ Obstacle = tuple[str, str]
 """Reason why a node cannot be compiled, and a remedy for the user."""
 
 
-def refuse_real_only(graph: Graph, supported: Collection[type]) -> None:
+def refuse_real_only(graph: Graph, has_form: Callable[[Node], bool]) -> None:
     """Check that every operator has an integer form in a network whose ranges are observed.
 
     Args:
         graph: REAL stage.
-        supported: operators that have one, as far as `_is_real_only` has nothing against a node.
+        has_form: whether a node's operator has one, as far as `_is_real_only` has nothing against.
 
     Raises:
         UnsupportedModelError: all the nodes that have none.
     """
-    refused = [n for n in graph.nodes if type(n.attrs) not in supported or _is_real_only(graph, n)]
+    refused = [node for node in graph.nodes if not has_form(node) or _is_real_only(graph, node)]
     _refuse(graph, refused)
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from parity import check_host
 from tflite_models import const
-from tflite_wide import RELU, RELU6, UNIT, codes, conv, dense, depthwise, network, one, two
+from tflite_wide import RELU, RELU6, UNIT, codes, conv, dense, depthwise, mixed, network, one, two
 from tflm_oracle import Micro, compare, needs_tflm
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.options import CompileOptions
 from edgec.base.rounding import Rounding
@@ -103,6 +104,20 @@ def test_equal_to_tensorflow_lite_micro(name: str, tmp_path: Path):
     assert not found.different, str(found)
     if name == "network":
         assert {"c1", "c2", "sum", "pool", "large", "logits", "p"} <= {*found.compared}
+
+
+@needs_tflm
+def test_layers_of_int8_beside_those_of_int16(tmp_path: Path):
+    """Each operator by the rule of its own types, numpy and C."""
+    path = mixed(tmp_path / "m.tflite")
+    micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
+    rng = np.random.default_rng(5)
+    inputs = [{"x": rng.integers(-128, 128, (1, 6, 6, 3)).astype(np.int8)} for _ in range(8)]
+    found = compare(path, graph, inputs, micro)
+    assert {"c1", "pool", "fine", "y2", "logits", "p"} <= {*found.compared}
+    assert not found.different, str(found)
+    assert {value.dtype for value in graph.values.values()} == {DType.INT8, DType.INT16}
+    check_host(graph, tmp_path)
 
 
 @needs_tflm

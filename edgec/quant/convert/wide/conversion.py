@@ -1,4 +1,4 @@
-"""Conversion of a node whose codes have 16 bits, and which networks have such."""
+"""Conversion of a node of a file with int16 codes, and which networks have such."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.base.rounding import Rounding
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.codes import Coded
@@ -25,15 +25,30 @@ def is_wide(graph: Graph) -> bool:
     Args:
         graph: REAL stage.
     """
-    if graph.rounding is not Rounding.TFLM:
-        return False
-    quants = [value.quant for value in graph.values.values()]
-    return any(quant is not None and quant.dtype is DType.INT16 for quant in quants)
+    return graph.rounding is Rounding.TFLM and any(map(_is_int16, graph.values.values()))
+
+
+def has_int16(graph: Graph, node: Node) -> bool:
+    """Whether a node reads or gives int16 codes.
+
+    Args:
+        graph: REAL stage.
+        node: one of its nodes.
+    """
+    names = (*node.inputs, *node.outputs)
+    return any(_is_int16(graph.values[name]) for name in names if name in graph.values)
+
+
+def _is_int16(value: Value) -> bool:
+    return value.quant is not None and value.quant.dtype is DType.INT16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class WideConversion(AnnotatedConversion):
-    """A node, with the Clip fused onto it, that reads and gives int16 codes."""
+class FileConversion(AnnotatedConversion):
+    """A node, with the Clip fused onto it, whose tensors have the codes that the file gives them.
+
+    They are int8 or int16; a layer that reads int16 has int16 output.
+    """
 
     def operand(self, name: str) -> Coded:
         """The tensor itself.
@@ -72,19 +87,24 @@ class WideConversion(AnnotatedConversion):
         return self.node.sources[-1] if self.node.sources else self.node.name
 
     def layer(self) -> LayerParts:
-        """A layer of int16 by int8, rounded once.
+        """A layer with the file's weights: of int16 by int8, rounded once, or of int8.
 
         Raises:
             QuantizationError: its operands are other numbers, or a factor is out of range.
         """
         real = ops.layer_inputs(self.node)
-        x, weight = self.widened(real.x), self._weights(real.w)
+        weight = self._weights(real.w)
         outputs = len(weight)
         bias = np.zeros(outputs) if real.b is None else self.graph.constants[real.b].array
         if real.b is not None and bias.dtype.kind not in "iu":
             raise self.error("its bias is no integer")
-        factors = np.array(self._scales(real.w)) * x.scale / self.y.tensor_scale
-        form, multiplier = self.rules.requantized(np.broadcast_to(factors, outputs), 0.0, self.end)
+        scales = np.broadcast_to(self._scales(real.w), outputs)
+        if not has_int16(self.graph, self.node):
+            names = self.constant("weight", weight), self.int32("bias", bias)
+            return self.layer_of(self.operand(real.x), names, scales)
+        x = self.widened(real.x)
+        factors = scales * x.scale / self.y.tensor_scale
+        form, multiplier = self.rules.requantized(factors, 0.0, self.end)
         inputs = qops.PlainLayer.Inputs(
             x=x.name,
             w=self.constant("weight", weight),
