@@ -29,17 +29,19 @@ class StepLoop:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The call of a step in certain turns.
+    """One output of the call of a step in certain turns.
 
     Attributes:
         step: its number.
         turns: the turn of each loop around it, from the outermost on.
-        number: calls of the step before this one in the run.
+        number: outputs of the step before this one in the run.
+        output: which of the outputs of a call it is.
     """
 
     step: int
     turns: tuple[int, ...] = ()
     number: int = 0
+    output: int = 0
 
 
 def loops_around(loops: Sequence[StepLoop], step: int) -> tuple[StepLoop, ...]:
@@ -57,29 +59,35 @@ def times_called(loops: Sequence[StepLoop], step: int) -> int:
     return math.prod(loop.count for loop in loops_around(loops, step))
 
 
-def calls_of(loops: Sequence[StepLoop], steps: int) -> Iterator[Call]:
-    """Every call of a run, in order.
+def calls_of(loops: Sequence[StepLoop], outputs: Sequence[int]) -> Iterator[Call]:
+    """Every output of every call of a run, in order.
 
     Args:
         loops: an outer loop before those within it.
-        steps: number of steps.
+        outputs: number of outputs of each step.
     """
-    yield from _calls(loops, range(steps), (), 0)
+    yield from _calls(loops, outputs, range(len(outputs)), (), 0)
 
 
 def _calls(
-    loops: Sequence[StepLoop], steps: range, turns: tuple[int, ...], number: int
+    loops: Sequence[StepLoop],
+    outputs: Sequence[int],
+    steps: range,
+    turns: tuple[int, ...],
+    number: int,
 ) -> Iterator[Call]:
-    """The calls of some steps in a turn of the loops around them."""
+    """The calls of some steps in a turn of the loops around them, the `number`-th turn of all."""
     step = steps.start
     while step < steps.stop:
         around = loops_around(loops, step)
         if len(around) == len(turns):
-            yield Call(step, turns, number)
+            for output in range(outputs[step]):
+                yield Call(step, turns, number * outputs[step] + output, output)
             step += 1
             continue
         loop = around[len(turns)]
         inside = range(loop.first_step, loop.end_step)
         for turn in range(loop.count):
-            yield from _calls(loops, inside, (*turns, turn), number * loop.count + turn)
+            more = (*turns, turn), number * loop.count + turn
+            yield from _calls(loops, outputs, inside, *more)
         step = loop.end_step

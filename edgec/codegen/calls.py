@@ -7,7 +7,7 @@ from edgec.base.dtypes import DType
 from edgec.codegen.cliterals import comment_text
 from edgec.codegen.contexts import CopyContext, LoopContext, StateContext, StepContext
 from edgec.kernels.common.constants import ConstantRef, Params
-from edgec.lower.program import Argument, Program, Step, TensorArg, TurnedConstant
+from edgec.lower.program import Argument, Program, ProgramTensor, Step, TensorArg, TurnedConstant
 
 NAME_LIMIT = 60
 """Longest name of the model's in a comment."""
@@ -64,8 +64,10 @@ def _step(
         comment=comment_text(", ".join(step.sources) or step.node, NAME_LIMIT),
         function=program.kernels[step.kernel].name,
         arguments=_arguments(program, number, params, constants, copy),
-        output=_place(step.output.argument),
-        size=_size(program, step, loops),
+        outputs=tuple(
+            (_place(tensor.argument), _size(program, step, tensor, loops))
+            for tensor in step.outputs
+        ),
         depth=len(loops) + 1,
         copy=None if loops else copy,
         hoisted=hoisted,
@@ -95,6 +97,7 @@ def _arguments(
     step = program.steps[number]
     arguments = [_argument(argument, step, constants, program) for argument in step.inputs]
     arguments.append(_pointer(step.written or step.output.argument))
+    arguments += [_pointer(tensor.argument) for tensor in step.more]
     if step.scratch is not None:
         arguments.append(_pointer(step.scratch))
     tables = [f"&{params[table]}" for table in step.params]
@@ -115,8 +118,9 @@ def _copy(program: Program, number: int, params: dict[Params, str]) -> CopyConte
     return CopyContext(first.c_type, params[first], variable, place.offset_bytes, place.size_bytes)
 
 
-def _size(program: Program, step: Step, loops: tuple[StepLoop, ...]) -> str:
-    extent = program.extent(step.output)
+def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:
+    """Bytes of an output of a step; 0 in turns that do not complete it."""
+    extent = program.extent(tensor)
     size = f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
     if step.written is None:
         return size

@@ -152,8 +152,7 @@ class StepContext:
         comment: the nodes it stands for, fit for a comment.
         function: the function to call.
         arguments: expressions, in order.
-        output: place of the output, an expression.
-        size: bytes of the output, an expression.
+        outputs: place and bytes of each output, expressions.
         depth: number of blocks of C around it.
         copy: the weights that are copied to the arena before the call, if they are.
         hoisted: copies before the outermost of the loops that begin with it, for all steps in them.
@@ -165,8 +164,7 @@ class StepContext:
     comment: str
     function: str
     arguments: tuple[str, ...]
-    output: str
-    size: str
+    outputs: tuple[tuple[str, str], ...]
     depth: int
     copy: CopyContext | None
     hoisted: tuple[CopyContext, ...]

@@ -229,10 +229,11 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             kernel=name_of(program.kernels[step.kernel].spec),
             sqnr_db=finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
-            output_bytes=step.output.size_bytes,
+            output_bytes=sum(tensor.size_bytes for tensor in step.outputs),
             growth=_growth(graph, program, nodes[step.node], number),
             form=_form(nodes[step.node]),
             turns=program.times(number),
+            more=tuple((tensor.name, tensor.shape) for tensor in step.more),
         )
         for number, step in enumerate(program.steps)
     )

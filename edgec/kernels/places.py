@@ -296,8 +296,9 @@ def _replaced(
     kept = {seen(name) for name in graph.outputs}
     found = {}
     for choice in choices:
-        output = choice.node.output
-        if output not in links and choice.family.in_place(choice.spec):
+        output = choice.node.outputs[0]
+        alone = len(choice.node.outputs) == 1
+        if alone and output not in links and choice.family.in_place(choice.spec):
             source = choice.reads[0]
             root = place_in(graph, links, source).root
             # Steps go in the order of nodes: the only reader is the last one.

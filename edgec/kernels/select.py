@@ -227,8 +227,11 @@ def choice_of(
     if len(found) != len(names):
         raise InternalError(f"{family.name}: one distance per operand expected", where=node.name)
     overlaps = tuple(
-        Overlap(node.output, name, distance)
+        Overlap(node.outputs[0], name, distance)
         for name, distance in zip(names, found, strict=True)
-        if distance is not None and name in graph.values
+        if distance is not None
+        and name in graph.values
+        # A distance is that of an only output; several are written in an order of their own.
+        and len(node.outputs) == 1
     )
     return KernelChoice(node, family, spec, overlaps)

@@ -146,7 +146,7 @@ def _stem(graph: Graph, choice: KernelChoice) -> str:
 
 def _elements(graph: Graph, node: Node) -> str:
     """Element type in the name of a kernel: s16 if it reads or writes int16, else s8 or s32."""
-    names = (*node.inputs, node.output)
+    names = (*node.inputs, *node.outputs)
     found = {graph.values[name].dtype for name in names if name in graph.values}
     if DType.INT16 in found:
         return "s16"

@@ -112,10 +112,11 @@ def _step(
         scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
     copy = plan.slots.get(call.copy)
     operands = zip(choice.reads, call.constants, strict=True)
+    output, *more = (tensors[name] for name in node.outputs)
     return Step(
         kernel=call.kernel,
         inputs=tuple(found or _argument(graph, node, tensors[name]) for name, found in operands),
-        output=tensors[node.output],
+        output=output,
         scratch=scratch,
         params=call.params,
         node=node.name,
@@ -124,6 +125,7 @@ def _step(
         runtime_bits=choice.family.runtime_bits(node, spec),
         copy=None if copy is None else WeightCopy(copy.offset, copy.size_bytes),
         written=_written(graph, node, tensors),
+        more=tuple(more),
     )
 
 

@@ -6,7 +6,7 @@ tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from edgec.base.calls import Call, StepLoop, calls_of, loops_around, times_called
@@ -153,6 +153,7 @@ class Step:
         copy: where the weights of the first argument struct are copied before the call, and before
             the loops around it.
         written: where it writes, if that is only the part of a turn of `output`.
+        more: further tensors that it writes, of an operator with several outputs.
     """
 
     kernel: int
@@ -166,6 +167,17 @@ class Step:
     runtime_bits: int | None = None
     copy: WeightCopy | None = field(default=None, metadata=LATER)
     written: TensorArg | None = field(default=None, metadata=LATER)
+    more: tuple[ProgramTensor, ...] = field(default=(), metadata=LATER)
+
+    @property
+    def outputs(self) -> tuple[ProgramTensor, ...]:
+        """All tensors that it writes."""
+        return (self.output, *self.more)
+
+    def with_tensors(self, tensors: Mapping[str, ProgramTensor]) -> Step:
+        """The step with other tensors of the same names as its outputs."""
+        output, *more = (tensors[each.name] for each in self.outputs)
+        return replace(self, output=output, more=tuple(more))
 
     @property
     def constants(self) -> tuple[int, ...]:
@@ -261,8 +273,8 @@ class Program:
         return times_called(self.loops, step)
 
     def calls(self) -> Iterator[Call]:
-        """Every call of a run, in order."""
-        yield from calls_of(self.loops, len(self.steps))
+        """Every output of every call of a run, in order."""
+        yield from calls_of(self.loops, [len(step.outputs) for step in self.steps])
 
     @property
     def constant_bytes(self) -> int:
@@ -286,7 +298,7 @@ class Program:
             inputs=ports(self.inputs),
             outputs=ports(self.outputs),
             tensors=tuple(tensors.values()),
-            steps=tuple(replace(s, output=tensors[s.output.name]) for s in self.steps),
+            steps=tuple(step.with_tensors(tensors) for step in self.steps),
         )
 
     def _tensor_at(self, tensor: ProgramTensor, length: int) -> ProgramTensor:

@@ -21,6 +21,7 @@ from edgec.passes.hold_carried import held_notes, hold_carried
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.merge_reduce import merge_reduce
+from edgec.passes.merge_top_k import merge_top_k
 from edgec.passes.pooling import average_by_convolution, pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
@@ -67,6 +68,7 @@ TRANSFORMER_PASSES = (
 """The passes after `REAL_PASSES` for graphs that `quant.transformer` quantizes."""
 
 _LAST_PASSES = (
+    Pass("merge_top_k", Stage.INTEGER, Stage.INTEGER, merge_top_k),
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
     # The order is final: what is read too late is known.
     Pass("hold_carried", Stage.INTEGER, Stage.INTEGER, hold_carried, held_notes),

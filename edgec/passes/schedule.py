@@ -57,8 +57,9 @@ class _Alive:
         self._graph = graph
         self._root: dict[str, str] = {name: name for name in graph.inputs}
         for node in graph.nodes:
-            shares = isinstance(node.attrs, qops.QReshape)
-            self._root[node.output] = self._root[node.input] if shares else node.output
+            for name in node.outputs:
+                shares = isinstance(node.attrs, qops.QReshape)
+                self._root[name] = self._root[node.input] if shares else name
         self._uses = dict.fromkeys(self._root.values(), 0)
         for node in graph.nodes:
             for name in self.read(node):
@@ -76,9 +77,9 @@ class _Alive:
         return self._uses[root] == 1
 
     def added(self, node: Node) -> int:
-        """Bytes of the tensor that a node makes."""
-        output = node.output
-        return self._graph.values[output].size_bytes if self._root[output] == output else 0
+        """Bytes of the tensors that a node makes."""
+        own = [name for name in node.outputs if self._root[name] == name]
+        return sum(self._graph.values[name].size_bytes for name in own)
 
     def freed(self, node: Node) -> int:
         """Bytes that nobody reads after a node."""

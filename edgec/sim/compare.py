@@ -103,7 +103,8 @@ def value_of(program: Program, oracle: Mapping[str, Array], call: Call) -> Array
     """
     step = program.steps[call.step]
     turns = program.loops_around(call.step)[-1].count if step.written is not None else 0
-    return codes_of_call(oracle[step.output.name], step.output.shape, call, turns)
+    tensor = step.outputs[call.output]
+    return codes_of_call(oracle[tensor.name], tensor.shape, call, turns)
 
 
 def codes_of_call(codes: Array, shape: Sequence[int], call: Call, turns: int) -> Array:
@@ -129,7 +130,9 @@ def _calls(program: Program, found: Sequence[_T], where: str) -> Iterator[tuple[
     calls = tuple(program.calls())
     if len(found) != len(calls):
         raise SimulationError(
-            f"{len(found)} steps ran, the program has {len(calls)}", where=where, hint=_HINT
+            f"{len(found)} outputs of steps were written, the program has {len(calls)}",
+            where=where,
+            hint=_HINT,
         )
     return zip(calls, found, strict=True)
 
@@ -158,7 +161,7 @@ def _wrong_size(found: int, expected: int, layer: str) -> SimulationError:
 
 def _layer(call: Call, step: Step, where: str) -> str:
     turn = "".join(f", turn {turn}" for turn in call.turns)
-    return f"{where}, step {call.step}{turn} ({step.node}, writes {step.output.name})"
+    return f"{where}, step {call.step}{turn} ({step.node}, writes {step.outputs[call.output].name})"
 
 
 def _bytes_of(codes: Array) -> bytes:

@@ -123,9 +123,10 @@ def _first_gap(
     one = {name: array[index : index + 1] for name, array in inputs.items()}
     ours = run_graph(model.integer, one)
     known = [
-        (node.output, source)
+        (name, source)
         for node in model.integer.nodes
-        if (source := _source(model, node.output)) is not None
+        for name in node.outputs
+        if (source := _source(model, name)) is not None
     ]
     names = list(dict.fromkeys(source for _, source in known))
     theirs = Executor(model.imported, names).run(_file_inputs(model, one))

@@ -82,7 +82,7 @@ def check_could_fit(graph: Graph, board: Board) -> None:
 def _least_demand(graph: Graph) -> Demand:
     """One byte an element: of the layers' weights together, and of the largest activation."""
     made = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
-    ends = [*graph.inputs, *graph.outputs, *(node.output for node in made)]
+    ends = [*graph.inputs, *graph.outputs, *(name for node in made for name in node.outputs)]
     activations = [_tensor(name, graph.shape(name)) for name in dict.fromkeys(ends)]
     layers = dict.fromkeys(ops.layer_inputs(node).w for node in made)
     weights = [

@@ -261,7 +261,7 @@ def _add(
     source: tuple[int, Callable[[Call], bytes | None]],
 ) -> None:
     """Compare all calls of a sample; `source`: its number, and what asks for bytes of a call."""
-    calls = tuple(calls_of(report.loops, len(gaps)))
+    calls = tuple(calls_of(report.loops, [len(gap.layer.outputs) for gap in gaps]))
     if len(traced.steps) != len(calls):
         raise ConfigError(
             f"{len(traced.steps)} steps ran, the report has {len(calls)}",
@@ -270,8 +270,8 @@ def _add(
     sample, dump = source
     for number, (call, step) in enumerate(zip(calls, traced.steps, strict=True)):
         gap = gaps[call.step]
-        shape = gap.layer.output_shape
-        wanted = codes_of_call(oracle[gap.layer.name], shape, call, gap.collected)
+        name, shape = gap.layer.outputs[call.output]
+        wanted = codes_of_call(oracle[name], shape, call, gap.collected)
         gap.add(step, wanted, (sample, number, call), partial(dump, call))
 
 

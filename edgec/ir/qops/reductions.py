@@ -24,6 +24,7 @@ from edgec.ir.shapes import Pads2D, Pair, need, pool_shape, reduced_shape
 
 _SUMS = (ReduceKind.MEAN, ReduceKind.SUM)
 N = TypeVar("N", int, Array)
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,8 +213,8 @@ class QArgMax(IntegerOperator):
 class QTopK(IntegerOperator):
     """x int8 [..., N]: the `k` largest (or smallest) codes of each row, the most extreme first.
 
-    y int8 [..., k] with the quantization of x; with `indices` int32, where they are.  Of equal
-    codes the first comes first.
+    y int8 [..., k] with the quantization of x; with `indices` int32, where they are; with `both`
+    first the one and then the other.  Of equal codes the first comes first.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -223,25 +224,27 @@ class QTopK(IntegerOperator):
     k: int
     largest: bool
     indices: bool
+    both: bool = False
 
     @property
     def gives_integers(self) -> bool:
-        return self.indices
+        return self.indices or self.both
 
-    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+    def infer_shapes(self, inputs: Inputs[Shape]) -> tuple[Shape, ...]:
         need(bool(inputs.x) and 0 < self.k <= inputs.x[-1], "k does not fit the last axis")
-        return (*inputs.x[:-1], self.k)
+        return self._given((*inputs.x[:-1], self.k), (*inputs.x[:-1], self.k))
 
-    def compute(self, inputs: Inputs[Operand]) -> Array:
-        x = inputs.x.array
+    def compute_outputs(self, inputs: Inputs[Operand]) -> tuple[Array, ...]:
         ranks = -inputs.x.wide if self.largest else inputs.x.wide
         order = np.argsort(ranks, axis=-1, kind="stable")[..., : self.k]
-        if self.indices:
-            return order.astype(np.int32)
-        return np.take_along_axis(x, order, axis=-1)
+        return self._given(np.take_along_axis(inputs.x.array, order, axis=-1), order.astype("i4"))
 
-    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        if self.indices:
-            need_dtype(output, DType.INT32)
-        else:
-            need_same_codes((inputs.x,), output)
+    def verify_outputs(self, inputs: Inputs[Tensor], outputs: tuple[Value, ...]) -> None:
+        if self.both or not self.indices:
+            need_same_codes((inputs.x,), outputs[0])
+        if self.both or self.indices:
+            need_dtype(outputs[-1], DType.INT32)
+
+    def _given(self, codes: R, indices: R) -> tuple[R, ...]:
+        """The outputs, of what could be them."""
+        return (codes, indices) if self.both else (indices if self.indices else codes,)

@@ -103,7 +103,7 @@ def check_codes(params: Params, graph: Graph, node: Node) -> None:
         code = getattr(params, name, 0)
         if not INT8_MIN <= code <= INT8_MAX:
             raise InternalError(f"{name} = {code} is no int8 code", where=node.name)
-    dtype = graph.values[node.output].dtype
+    dtype = graph.values[node.outputs[0]].dtype
     low, high = LIMITS.get(dtype, (INT8_MIN, INT8_MAX))
     for name in ("act_min", "act_max"):
         code = getattr(params, name, 0)

@@ -39,6 +39,7 @@ class LayerReport:
         form: name of the form of requantization in which it ends; "" if it has none.
         turns: how often a run calls it, in loops; `macs` are those of all calls, `output_shape` and
             bytes those of one.
+        more: name and shape of each further output, of an operator with several.
     """
 
     name: str
@@ -54,6 +55,12 @@ class LayerReport:
     growth: GrowthReport | None = None
     form: str = ""
     turns: int = 1
+    more: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+    @property
+    def outputs(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Name and shape of each output."""
+        return ((self.name, self.output_shape), *self.more)
 
     def less(self, tokens: int) -> LayerReport:
         """The step in a run that is shorter than the longest by `tokens`."""

@@ -88,8 +88,9 @@ class Report:
 
     @property
     def calls(self) -> tuple[int, ...]:
-        """The number of the step of each call of a run, in order."""
-        return tuple(call.step for call in calls_of(self.loops, len(self.layers)))
+        """The number of the step of each output that a run writes, in order."""
+        outputs = [len(layer.outputs) for layer in self.layers]
+        return tuple(call.step for call in calls_of(self.loops, outputs))
 
     def lost(self, step: int) -> float | None:
         """The share of the noise at the outputs that a layer adds; None where none was tried."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.digests import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.spec import Plain
@@ -16,12 +17,13 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class TopK(Plain):
-    """x int8 [rows, depth], y [rows, k]: int8 codes, or int32 indices.
+    """x int8 [rows, depth], y [rows, k]: int8 codes, or int32 indices, or both.
 
     Attributes:
         rows, depth, k: shapes.
         largest: the largest codes, or else the smallest.
         indices: where they are, instead of the codes.
+        both: the codes, and in a further output the indices.
     """
 
     family: ClassVar[str] = "top_k"
@@ -31,11 +33,15 @@ class TopK(Plain):
     k: int
     largest: bool
     indices: bool
+    both: bool = field(default=False, metadata=LATER)
 
     @property
-    def y_type(self) -> str:
-        """C type of an element of y."""
-        return "edgec_s32_t" if self.indices else "int8_t"
+    def outputs(self) -> tuple[tuple[str, str, str], ...]:
+        """Name of each output, C type of an element, and an element in C."""
+        codes, indices = ("y", "int8_t", "from[best]"), ("y", "edgec_s32_t", "best")
+        if self.both:
+            return codes, ("indices", *indices[1:])
+        return (indices if self.indices else codes,)
 
     @property
     def beats(self) -> str:
@@ -46,13 +52,15 @@ class TopK(Plain):
         """What the function computes, in words."""
         which = "largest" if self.largest else "smallest"
         what = "Indices of the" if self.indices else "The"
+        what = "Codes and indices of the" if self.both else what
         return f"{what} {self.k} {which} of {self.depth} codes, {self.rows} times"
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> TopK:
     """The specification for a QTopK."""
     shape, attrs = graph.shape(node.input), node.attrs_as(qops.QTopK)
-    return TopK(math.prod(shape[:-1]), shape[-1], attrs.k, attrs.largest, attrs.indices)
+    rows, depth = math.prod(shape[:-1]), shape[-1]
+    return TopK(rows, depth, attrs.k, attrs.largest, attrs.indices, attrs.both)
 
 
 def overlap(_spec: TopK) -> Distances:

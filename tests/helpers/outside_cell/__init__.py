@@ -1,0 +1,1 @@
+"""An operator with two outputs and state, and its kernel family, both outside of edgec."""
