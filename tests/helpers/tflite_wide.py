@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,8 @@ def two(path: Path, op: str, kind: str, other: Sequence[int] = (1, 4, 5, 3), act
     if op == "MUL":
         tensors = {**tensors, "x": codes((1, 4, 5, 3), 0.003), "z": codes(other, 0.0041)}
     options: dict[str, Any] = {"FusedActivationFunction": act}
+    if op in ("MAXIMUM", "MINIMUM"):
+        tensors, options = {name: replace(t, scale=[0.0003]) for name, t in tensors.items()}, {}
     if op in ("ADD", "SUB"):
         options["PotScaleInt16"] = False
     return write_tflite(path, tensors, [Op(op, ["x", "z"], ["y"], kind, options)], ["x", "z"])
@@ -98,6 +101,13 @@ def one(
     extra = more or {}
     node = Op(op, ["x", *extra], ["y"], kind, options or {})
     return write_tflite(path, {"x": x, **extra, "y": y}, [node])
+
+
+def reduction(path: Path, op: str, y: T, axes: Sequence[int] = (1, 2), keeps: bool = True) -> Path:
+    """A reduction of [1, 5, 6, 3] in steps of 0.001."""
+    given = {"axes": const(np.array(axes, np.int32))}
+    options = {"KeepDims": keeps}
+    return one(path, op, codes((1, 5, 6, 3), 0.001), y, "ReducerOptions", options, given)
 
 
 def network(path: Path, edges: bool = True) -> Path:

@@ -9,7 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tflite_models import const
-from tflite_wide import RELU, RELU6, UNIT, codes, conv, dense, depthwise, network, one, two
+from tflite_oracle import needs_litert, run_litert
+from tflite_wide import (
+    RELU,
+    RELU6,
+    UNIT,
+    codes,
+    conv,
+    dense,
+    depthwise,
+    network,
+    one,
+    reduction,
+    two,
+)
 from tflm_oracle import Micro, compare, needs_tflm
 
 from edgec.base.dtypes import Array
@@ -17,6 +30,8 @@ from edgec.base.errors import QuantizationError
 from edgec.base.options import CompileOptions
 from edgec.base.rounding import Rounding
 from edgec.commands.compile import compile_model
+from edgec.importers.tflite.load import load_file
+from edgec.importers.tflite.load_tensor import FileModel
 from edgec.interp import run_graph
 from edgec.quant.common.report import CalibrationSource
 from edgec.workflow.integer import integer_model
@@ -62,6 +77,18 @@ CASES: dict[str, Callable[[Path], Path]] = {
         one, op="SOFTMAX", x=codes((1, 5), 0.00002), y=codes((1, 5), UNIT),
         kind="SoftmaxOptions", options={"Beta": 1.0},
     ),
+    "mean": partial(reduction, op="MEAN", y=codes((1, 1, 1, 3), 0.0007)),
+    "mean-fine": partial(reduction, op="MEAN", y=codes((1, 3), 0.0021), keeps=False),
+    "mean-same-scale": partial(reduction, op="MEAN", y=codes((1, 3), 0.001), keeps=False),
+    "mean-of-channels": partial(reduction, op="MEAN", y=codes((1, 5, 6, 1), 0.001), axes=(3,)),
+    "maximum": partial(two, op="MAXIMUM", kind="MaximumMinimumOptions"),
+    "minimum-broadcast": partial(
+        two, op="MINIMUM", kind="MaximumMinimumOptions", other=(1, 1, 1, 3)
+    ),
+    "minimum-number": partial(
+        one, op="MINIMUM", x=codes(IMAGE, 0.001), y=codes(IMAGE, 0.001),
+        kind="MaximumMinimumOptions", more={"c": const(np.array([1237], np.int16), [0.001])},
+    ),
     "requantize": partial(one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.00071)),
     "to-int8": partial(
         one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.09, "int8", -7)
@@ -80,11 +107,19 @@ CASES: dict[str, Callable[[Path], Path]] = {
     ),
 }  # fmt: skip
 
+WITHOUT_MICRO: dict[str, Callable[[Path], Path]] = {
+    "reduce-max": partial(reduction, op="REDUCE_MAX", y=codes((1, 1, 1, 3), 0.001)),
+    "reduce-min": partial(
+        reduction, op="REDUCE_MIN", y=codes((1, 5, 6), 0.001), axes=(3,), keeps=False
+    ),
+}
+"""What TensorFlow Lite Micro has no kernel for, but TensorFlow Lite's reference."""
 
-def samples(micro: Micro) -> list[dict[str, Array]]:
+
+def samples(model: FileModel) -> list[dict[str, Array]]:
     """Codes of the inputs of a file, of all sizes."""
     rng = np.random.default_rng(0)
-    inputs = [micro.model.tensors[number] for number in micro.model.inputs]
+    inputs = [model.tensors[number] for number in model.inputs]
     return [
         {t.name: rng.integers(-most - 1, most + 1, t.shape).astype(np.int16) for t in inputs}
         for most in (32767, 32767, 3000, 200, 32767, 32767)
@@ -98,11 +133,25 @@ def test_equal_to_tensorflow_lite_micro(name: str, tmp_path: Path):
     path = {**CASES, "network": partial(network, edges=False)}[name](tmp_path / "m.tflite")
     micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
     outputs = {micro.model.tensors[number].name for number in micro.model.outputs}
-    found = compare(path, graph, samples(micro), micro)
+    found = compare(path, graph, samples(micro.model), micro)
     assert outputs <= {*found.compared}, str(found)
     assert not found.different, str(found)
     if name == "network":
         assert {"c1", "c2", "sum", "pool", "large", "logits", "p"} <= {*found.compared}
+
+
+@needs_litert
+@pytest.mark.parametrize("name", [*(n for n in CASES if "dense" not in n), *WITHOUT_MICRO])
+def test_equal_to_the_reference_kernels(name: str, tmp_path: Path):
+    """The output; of fully connected layers they multiply the scales in float32."""
+    path = (CASES | WITHOUT_MICRO)[name](tmp_path / "m.tflite")
+    graph = integer_model(path, None, CompileOptions()).integer
+    for sample in samples(load_file(path)):
+        wanted = run_litert(path, sample)["y"]
+        if "y" in graph.output_layouts:
+            wanted = wanted.transpose(graph.output_layouts["y"])
+        found = run_graph(graph, {n: x.reshape(graph.shape(n)) for n, x in sample.items()})
+        assert np.array_equal(found["y"].ravel(), wanted.ravel())
 
 
 @needs_tflm
@@ -115,7 +164,7 @@ def test_biases_of_32_bits_are_those_of_64(tmp_path: Path):
         weights = const(rng.integers(-127, 128, (4, 3, 3, 5)).astype(np.int8), [0.01])
         path = conv(tmp_path / f"{number}.tflite", biases=const(biases), weight=weights)
         micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
-        (sample, *_) = samples(micro)
+        (sample, *_) = samples(micro.model)
         codes = {"x": sample["x"].reshape(graph.shape("x"))}
         found.append(run_graph(graph, codes)["y"].astype(int))
         assert np.abs(found[-1] - micro.run(sample)["y"]).max() <= number
@@ -123,10 +172,10 @@ def test_biases_of_32_bits_are_those_of_64(tmp_path: Path):
 
 
 @pytest.mark.few_cases(10)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *WITHOUT_MICRO])
 def test_generated_code_is_equal(name: str, tmp_path: Path):
     """Every tensor of the library on this computer, beside the definition in numpy."""
-    path = CASES[name](tmp_path / "m.tflite")
+    path = (CASES | WITHOUT_MICRO)[name](tmp_path / "m.tflite")
     options = CompileOptions(build=False)
     report = compile_model(path, "host", out=tmp_path / "out", options=options).report
     assert [(check.what, check.skipped) for check in report.checks] == [("host", "")]

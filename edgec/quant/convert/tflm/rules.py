@@ -138,8 +138,10 @@ class TflmRules(Rules):
         multiplier, shift = quantized_factor(x.scale / y.scale)
         if mean:
             multiplier, shift = _divided(multiplier, shift, count)
-        found = _single_twice(multiplier, shift, float(SPAN * count), y)
-        return super().sum_end(x, count, y, mean=mean) if found is None else found
+        found = _single_twice(multiplier, shift, float(x.span * count), y)
+        if found is None:
+            return self._others(y).sum_end(x, count, y, mean=mean)
+        return found
 
     def product_end(self, a: Coded, b: Coded, y: Output, bound: float, scale: float) -> Single:
         """Rounded twice; the scales of the operands meet in float32."""
@@ -169,7 +171,7 @@ class TflmRules(Rules):
             QuantizationError: there are no others.
         """
         if self._own is None:
-            raise tflm_refusal("its scales are too far apart", y.where)
+            raise tflm_refusal("its scales are too far apart, or its sums too long", y.where)
         return self._own
 
 
@@ -196,4 +198,5 @@ def _single_twice(multiplier: int, shift: int, bound: float, y: Output) -> Singl
     """The end of an operator with one factor; None where its sums would leave 32 bits."""
     if multiplier < 0 or bound * 2.0 ** max(shift, 0) >= _ROOM:
         return None
-    return Single(qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high), multiplier)
+    form = qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high, y.dtype)
+    return Single(form, multiplier)

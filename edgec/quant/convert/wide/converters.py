@@ -21,8 +21,9 @@ def any_types(_c: WideConversion) -> None:
 
 
 @WIDE_CHECKS.entry(ops.Reshape, ops.Transpose, ops.Slice, ops.Concat, ops.MaxPool, ops.Pad)
+@WIDE_CHECKS.entry(ops.Maximum, ops.Minimum)
 def moved(c: WideConversion) -> None:
-    """Operators that move codes, between tensors of one scale; kernels pad with bytes of 0."""
+    """Operators that move or choose codes of one scale; kernels pad with bytes of 0."""
     match c.node.attrs:
         case ops.Pad(mode=PadMode.CONSTANT, value=value) if value != 0:
             raise c.error("it pads with another number than 0")
@@ -36,3 +37,15 @@ def all_int16(c: WideConversion) -> None:
     """Functions of int16 tensors."""
     for name in c.node.inputs:
         c.widened(name)
+
+
+@WIDE_CHECKS.entry(ops.Reduce)
+def reduced(c: WideConversion) -> None:
+    """Means, and the largest or smallest element."""
+    kind = c.node.attrs_as(ops.Reduce).kind
+    if kind.selects:
+        moved(c)
+    elif kind is ops.ReduceKind.MEAN:
+        all_int16(c)
+    else:
+        raise c.error(f"{kind.value} of 16-bit tensors is not supported")
