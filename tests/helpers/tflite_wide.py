@@ -110,6 +110,43 @@ def reduction(path: Path, op: str, y: T, axes: Sequence[int] = (1, 2), keeps: bo
     return one(path, op, codes((1, 5, 6, 3), 0.001), y, "ReducerOptions", options, given)
 
 
+def leaky_relu(path: Path, alpha: float) -> Path:
+    x, y = codes((1, 5, 6, 3), 0.0004), codes((1, 5, 6, 3), 0.00071)
+    return one(path, "LEAKY_RELU", x, y, "LeakyReluOptions", {"Alpha": alpha})
+
+
+def transpose_conv(
+    path: Path,
+    padding: int = 0,
+    stride: int = 2,
+    depth: int = 3,
+    biases: T | None = None,
+) -> Path:
+    rows, columns = (size * stride if not padding else (size - 1) * stride + 3 for size in (5, 6))
+    shape = (1, rows, columns, 4)
+    tensors = {
+        "shape": const(np.array(shape, np.int32)), "w": weights(4, 3, 3, depth, channels=4),
+        "x": codes((1, 5, 6, depth), 0.0003), **({} if biases is None else {"b": biases}),
+        "y": codes(shape, 0.003),
+    }  # fmt: skip
+    options = {"Padding": padding, "StrideH": stride, "StrideW": stride}
+    names = [name for name in tensors if name != "y"]
+    return write_tflite(
+        path, tensors, [Op("TRANSPOSE_CONV", names, ["y"], "TransposeConvOptions", options)]
+    )
+
+
+def matmul(path: Path, other: T, adj_x: bool = False, adj_y: bool = False) -> Path:
+    """Two products with [7, 5], or [5, 7]."""
+    x = (1, 2, 5, 7) if adj_x else (1, 2, 7, 5)
+    columns = other.shape[-2 if adj_y else -1]
+    tensors = {"x": codes(x, 0.0003), "z": other, "y": codes((1, 2, 7, columns), 0.1)}
+    options = {"AdjX": adj_x, "AdjY": adj_y}
+    inputs = ["x"] if other.data is not None else ["x", "z"]
+    op = Op("BATCH_MATMUL", ["x", "z"], ["y"], "BatchMatMulOptions", options)
+    return write_tflite(path, tensors, [op], inputs)
+
+
 def network(path: Path, edges: bool = True) -> Path:
     """Convolutions with a shortcut, pools, a fully connected layer and Softmax.
 

@@ -84,7 +84,7 @@ def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
     if min(len(a.shape), len(b.shape)) < 2:
         raise UnsupportedError("an operand is no matrix", "correct the model")
     left = ctx.transpose(a, _swapped(a)) if node.integer("AdjX") else a
-    if isinstance(b, Value):
+    if isinstance(b, Value) or (b.quant is not None and b.quant.dtype is DType.INT16):
         right = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
         return ctx.emit(ops.MatMul(), left, right)
     if math.prod(b.shape[:-2]) != 1:

@@ -14,16 +14,20 @@ from tflite_wide import (
     RELU,
     RELU6,
     UNIT,
+    bias,
     codes,
     conv,
     dense,
     depthwise,
+    leaky_relu,
+    matmul,
     network,
     one,
     reduction,
+    transpose_conv,
     two,
 )
-from tflm_oracle import Micro, compare, needs_tflm
+from tflm_oracle import Micro, compare, laid_out, needs_tflm
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
@@ -38,6 +42,7 @@ from edgec.workflow.integer import integer_model
 
 POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
 IMAGE = (1, 5, 6, 3)
+CONSTANT = const(np.arange(-9000, 9000, 900, np.int16).reshape(5, 4), [0.0041])
 CASES: dict[str, Callable[[Path], Path]] = {
     "conv": conv,
     "conv-valid-relu": partial(conv, act=RELU, padding=1),
@@ -89,6 +94,18 @@ CASES: dict[str, Callable[[Path], Path]] = {
         one, op="MINIMUM", x=codes(IMAGE, 0.001), y=codes(IMAGE, 0.001),
         kind="MaximumMinimumOptions", more={"c": const(np.array([1237], np.int16), [0.001])},
     ),
+    "leaky-relu": partial(leaky_relu, alpha=0.3),
+    "leaky-relu-falling": partial(leaky_relu, alpha=-0.2),
+    "leaky-relu-steep": partial(leaky_relu, alpha=1.7),
+    "leaky-relu-flat": partial(leaky_relu, alpha=0.0),
+    "transpose-conv": partial(transpose_conv, biases=bias(4)),
+    "transpose-conv-valid": partial(transpose_conv, padding=1),
+    "transpose-conv-dense": partial(transpose_conv, stride=1, padding=1, biases=bias(4)),
+    "transpose-conv-64-bit-sums": partial(transpose_conv, depth=64, stride=1),
+    "matmul": partial(matmul, other=codes((1, 2, 5, 4), 0.0041)),
+    "matmul-transposed": partial(matmul, other=codes((1, 2, 4, 5), 0.0041), adj_y=True),
+    "matmul-both": partial(matmul, other=codes((1, 1, 4, 5), 0.0041), adj_x=True, adj_y=True),
+    "matmul-constant": partial(matmul, other=CONSTANT),
     "requantize": partial(one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.00071)),
     "to-int8": partial(
         one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.09, "int8", -7)
@@ -150,7 +167,7 @@ def test_equal_to_the_reference_kernels(name: str, tmp_path: Path):
         wanted = run_litert(path, sample)["y"]
         if "y" in graph.output_layouts:
             wanted = wanted.transpose(graph.output_layouts["y"])
-        found = run_graph(graph, {n: x.reshape(graph.shape(n)) for n, x in sample.items()})
+        found = run_graph(graph, {n: laid_out(graph, n, x) for n, x in sample.items()})
         assert np.array_equal(found["y"].ravel(), wanted.ravel())
 
 

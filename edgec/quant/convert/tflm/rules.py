@@ -92,16 +92,13 @@ class TflmRules(Rules):
         quant = slope.quant
         if quant is None or quant.axis is not None:
             return self._others(y).rectifier(x, slope, y)
-        factor = x.scale / y.scale
-        above = two_roundings31(factor, float(x.span), y)
-        below = two_roundings31(x.scale * quant.tensor_scale / y.scale, float(x.span * SPAN), y)
-        if above is None or below is None:
+        below = x.scale * quant.tensor_scale / y.scale
+        ends = (x.scale / y.scale, float(x.span)), (below, float(x.span * SPAN))
+        attrs = rectifier31(*ends, y)
+        if attrs is None:
             return self._others(y).rectifier(x, slope, y)
         steps = slope.array.reshape(-1).astype(np.int16) - np.int16(quant.tensor_zero_point)
-        forms = above.form, below.form
-        assert isinstance(forms[0], qops.TwoRoundings31)
-        assert isinstance(forms[1], qops.TwoRoundings31)
-        return qops.QPRelu(forms[0], above.multiplier, forms[1], below.multiplier), steps
+        return attrs, steps
 
     def bounds(self, clip: ops.Clip, y: QuantParams, _limits: tuple[int, int]) -> tuple[int, int]:
         """The codes of the bounds of a Clip, in float32."""
@@ -192,6 +189,25 @@ def two_roundings31(factor: float, bound: float, y: Output) -> Single | None:
         return None
     form = qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high, y.dtype)
     return Single(form, multiplier)
+
+
+def rectifier31(
+    above: tuple[float, float], below: tuple[float, float], y: Output
+) -> qops.QPRelu | None:
+    """A rectifier by two roundings; None where an accumulator would leave 32 bits.
+
+    Args:
+        above, below: the factor and the bound of an accumulator on either side of 0.
+        y: the output.
+    """
+    ends = two_roundings31(*above, y), two_roundings31(*below, y)
+    match ends:
+        case (
+            Single(qops.TwoRoundings31() as form, multiplier),
+            Single(qops.TwoRoundings31() as other, slope),
+        ):
+            return qops.QPRelu(form, multiplier, other, slope)
+    return None
 
 
 def _single_twice(multiplier: int, shift: int, bound: float, y: Output) -> Single | None:

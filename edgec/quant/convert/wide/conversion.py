@@ -17,6 +17,9 @@ from edgec.quant.convert.codes import Coded
 from edgec.quant.convert.context import LayerParts
 from edgec.quant.convert.tflm.rules import tflm_refusal
 
+_REACH = 1 << 15
+"""Largest magnitude of an int16 code."""
+
 
 def is_wide(graph: Graph) -> bool:
     """True for a network whose file has int16 activations.
@@ -88,7 +91,7 @@ class WideConversion(AnnotatedConversion):
             b=self.int32("bias", bias),
             multiplier=self.constant("multiplier", multiplier),
         )
-        return LayerParts(inputs, form, reach=1 << 15)
+        return LayerParts(inputs, form, reach=_REACH)
 
     def _scales(self, name: str) -> tuple[float, ...]:
         """The scale of each filter of a layer's weights, or one for all."""
@@ -117,6 +120,10 @@ class WideConversion(AnnotatedConversion):
         if found.params.dtype is not DType.INT16 or self.y.dtype is not DType.INT16:
             raise self.error("it mixes int8 and int16 tensors")
         return found
+
+    def reach_of(self, _name: str) -> int:
+        """Any int16 code."""
+        return _REACH
 
     def error(self, what: str) -> QuantizationError:
         """A refusal of this node."""

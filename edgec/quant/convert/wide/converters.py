@@ -5,17 +5,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from edgec.ir import ops
+import numpy as np
+
+from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import PadMode
+from edgec.ir.ops.elementwise import UnaryKind
+from edgec.quant.convert import elementwise
+from edgec.quant.convert.context import Conversion, Converter
 from edgec.quant.convert.wide.conversion import WideConversion
+from edgec.quant.convert.wide.rules import leaky_relu
 
 WideCheck: TypeAlias = Callable[[WideConversion], None]
 WIDE_CHECKS = OperatorTable[WideCheck]()
 """What refuses a node that TensorFlow Lite Micro does not compute either."""
+WIDE_CONVERTERS = OperatorTable[Converter]()
+"""Converters that go before `quant.convert.converters.CONVERTERS`."""
 
 
-@WIDE_CHECKS.entry(ops.Conv, ops.Gemm, ops.AveragePool, ops.Clip, ops.Unary)
+@WIDE_CONVERTERS.entry(ops.Unary)
+def unary(c: Conversion) -> None:
+    """LeakyRelu to QPRelu with slopes of 1 or -1; other functions by tables."""
+    attrs = c.node.attrs_as(ops.Unary)
+    if attrs.kind is not UnaryKind.LEAKY_RELU:
+        elementwise.table(c)
+        return
+    x = c.widened(c.node.input)
+    rectifier, slope = leaky_relu(attrs.alpha, x, c.end)
+    slopes = np.full(c.graph.shape(c.node.input)[-1:], slope, np.int16)
+    c.emit(rectifier, qops.QPRelu.Inputs(x.name, c.constant("slope", slopes)))
+
+
+@WIDE_CHECKS.entry(ops.Conv, ops.ConvTranspose, ops.Gemm, ops.AveragePool, ops.Clip, ops.Unary)
 def any_types(_c: WideConversion) -> None:
     """Operators whose rules check the types."""
 
@@ -32,7 +53,7 @@ def moved(c: WideConversion) -> None:
             raise c.error(f"the scale of its operand {name!r} is not that of its output")
 
 
-@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.Softmax)
+@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Softmax)
 def all_int16(c: WideConversion) -> None:
     """Functions of int16 tensors."""
     for name in c.node.inputs:

@@ -13,7 +13,7 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.refuse import refuse_real_only
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import WideConversion
-from edgec.quant.convert.wide.converters import WIDE_CHECKS
+from edgec.quant.convert.wide.converters import WIDE_CHECKS, WIDE_CONVERTERS
 from edgec.quant.convert.wide.rules import WideRules
 
 
@@ -35,6 +35,7 @@ def to_wide(graph: Graph) -> Graph:
             hint="give the TensorFlow Lite file, without --rounding edgec",
         )
     refuse_real_only(graph, WIDE_CHECKS)
+    converters = {**CONVERTERS, **WIDE_CONVERTERS}
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
         builder.remove(node)
@@ -44,7 +45,7 @@ def to_wide(graph: Graph) -> Graph:
         if not is_fused_clip(graph, node):
             conversion = WideConversion(graph, builder, node, fused_clip(graph, node), WideRules())
             WIDE_CHECKS[type(node.attrs)](conversion)
-            CONVERTERS[type(node.attrs)](conversion)
+            converters[type(node.attrs)](conversion)
     return builder.build()
 
 
