@@ -147,6 +147,20 @@ def matmul(path: Path, other: T, adj_x: bool = False, adj_y: bool = False) -> Pa
     return write_tflite(path, tensors, [op], inputs)
 
 
+def deep(path: Path, layers: int = 10) -> Path:
+    """Fully connected layers in a row, each of which rounds its multiplier to 15 bits."""
+    rng = np.random.default_rng(3)
+    tensors, operators = {"x0": codes((1, 32), 0.0003)}, []
+    for number in range(layers):
+        weight = rng.integers(-127, 128, (32, 32)).astype(np.int8)
+        names = [f"x{number}", f"w{number}", f"b{number}"]
+        tensors[names[1]] = const(weight, [0.0045])
+        tensors[names[2]] = const(rng.integers(-9000, 9000, 32).astype(np.int64))
+        tensors[f"x{number + 1}"] = codes((1, 32), 0.0003 * 1.9 ** (number + 1))
+        operators.append(Op("FULLY_CONNECTED", names, [f"x{number + 1}"], "FullyConnectedOptions"))
+    return write_tflite(path, tensors, operators, ["x0"], [f"x{layers}"])
+
+
 def network(path: Path, edges: bool = True) -> Path:
     """Convolutions with a shortcut, pools, a fully connected layer and Softmax.
 

@@ -30,13 +30,18 @@ class TfliteNode:
         return len(self._operator.inputs)
 
     @property
+    def output_number(self) -> int:
+        """Number of the first output in the file."""
+        return self._operator.outputs[0]
+
+    @property
     def output_dtype(self) -> DType:
         """Element type of the first output.
 
         Raises:
             UnsupportedError: edgec does not compute such.
         """
-        return value_dtype(self._context.file[self._operator.outputs[0]])
+        return value_dtype(self._context.file[self.output_number])
 
     def has(self, index: int) -> bool:
         """True when an input is present."""

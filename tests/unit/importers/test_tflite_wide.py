@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -155,6 +156,21 @@ def test_equal_to_tensorflow_lite_micro(name: str, tmp_path: Path):
     assert not found.different, str(found)
     if name == "network":
         assert {"c1", "c2", "sum", "pool", "large", "logits", "p"} <= {*found.compared}
+
+
+@needs_tflm
+def test_float_inputs_become_the_codes_of_tensorflow_lite_micro(tmp_path: Path):
+    """Halves, and quotients that float32 and double precision put on other sides of them."""
+    path = network(tmp_path / "m.tflite")
+    micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
+    quant = graph.quant("image")
+    halves = np.random.default_rng(0).integers(-32768, 32767, (40, 1, 8, 8, 3)) + 0.5
+    exact = 0
+    for image in (halves * quant.tensor_scale).astype(np.float32):
+        codes = quant.quantize(image)
+        assert np.array_equal(codes, micro.run({"image": image})["x"])
+        exact += int(np.count_nonzero(codes != replace(quant, in_float32=False).quantize(image)))
+    assert exact > 0
 
 
 @needs_litert
