@@ -65,10 +65,23 @@ def depthwise(path: Path) -> Path:
     return write_tflite(path, tensors, [op])
 
 
-def dense(path: Path, channels: int = 0, rows: int = 1, width: int = 40) -> Path:
+def coded_bias(scale: float, kind: type = np.int64) -> T:
+    """Biases of seven outputs in steps of a scale."""
+    return const(np.arange(7).astype(kind), [scale])
+
+
+def dense(
+    path: Path,
+    channels: int = 0,
+    rows: int = 1,
+    width: int = 40,
+    biases: T | None = None,
+    y: float = 0.0009,
+    dtype: str = "int16",
+) -> Path:
     tensors = {
-        "x": codes((rows, width), 0.0003), "w": weights(7, width, channels=channels),
-        "b": bias(7), "y": codes((rows, 7), 0.0009),
+        "x": codes((rows, width), 0.0003, dtype), "w": weights(7, width, channels=channels),
+        "b": biases or bias(7), "y": codes((rows, 7), y, dtype),
     }  # fmt: skip
     op = Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"], "FullyConnectedOptions")
     return write_tflite(path, tensors, [op])

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tflite_models import const
+from tflite_models import T, const
 from tflite_oracle import needs_litert, run_litert
 from tflite_wide import (
     RELU,
     RELU6,
     UNIT,
     bias,
+    coded_bias,
     codes,
     conv,
     dense,
@@ -31,7 +32,7 @@ from tflite_wide import (
 from tflm_oracle import Micro, compare, laid_out, needs_tflm
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import QuantizationError
+from edgec.base.errors import ImportModelError, QuantizationError
 from edgec.base.options import CompileOptions
 from edgec.base.rounding import Rounding
 from edgec.commands.compile import compile_model
@@ -40,6 +41,7 @@ from edgec.importers.tflite.load_tensor import FileModel
 from edgec.interp import run_graph
 from edgec.quant.common.report import CalibrationSource
 from edgec.workflow.integer import integer_model
+from edgec.workflow.rounding import rounding_of
 
 POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
 IMAGE = (1, 5, 6, 3)
@@ -243,6 +245,61 @@ def test_what_has_no_rule_is_refused_by_name(
 ):
     with pytest.raises(QuantizationError, match=match):
         integer_model(path(tmp_path / "m.tflite"), None, CompileOptions())
+
+
+@pytest.mark.parametrize(
+    ("path", "match"),
+    [
+        (partial(dense, biases=coded_bias(3e-4)), "scale of its bias is 0.0003"),
+        (partial(matmul, other=const(np.ones((5, 4), np.int8), [0.01])), "int16 by int8"),
+        (
+            partial(
+                one, op="MAXIMUM", x=codes(IMAGE, 0.001), y=codes(IMAGE, 0.001),
+                kind="MaximumMinimumOptions",
+                more={"c": const(np.array([1237], np.int16), [0.002])},
+            ),
+            "constant c has another scale",
+        ),
+        (partial(reduction, op="SUM", y=codes((1, 1, 1, 3), 0.03)), "ReduceSum of 16-bit"),
+    ],
+)  # fmt: skip
+def test_what_tensorflow_lite_micro_refuses_is_refused_at_import(
+    path: Callable[[Path], Path], match: str, tmp_path: Path
+):
+    with pytest.raises((ImportModelError, QuantizationError), match=match):
+        integer_model(path(tmp_path / "m.tflite"), None, CompileOptions())
+
+
+@needs_tflm
+@pytest.mark.parametrize("scale", [2e-5, 4e-5, 0.0])
+def test_biases_of_a_fully_connected_layer_are_refused_as_there(scale: float, tmp_path: Path):
+    """The scale of a bias may be some hundredths of an output step off."""
+    path = dense(tmp_path / "m.tflite", biases=coded_bias(scale), y=0.0009)
+    try:
+        Micro(path)
+    except RuntimeError:
+        with pytest.raises(ImportModelError, match="scale of its bias"):
+            integer_model(path, None, CompileOptions())
+        assert scale == 4e-5
+    else:
+        integer_model(path, None, CompileOptions())
+        assert scale != 4e-5
+
+
+def test_an_int8_file_with_such_biases_has_a_note(tmp_path: Path):
+    path = dense(tmp_path / "m.tflite", biases=coded_bias(1.0, np.int32), dtype="int8")
+    model = integer_model(path, None, CompileOptions())
+    assert any("TensorFlow Lite Micro refuses the file" in note for note in model.notes)
+    assert "refuses" in rounding_of(model.integer)
+
+
+def test_zero_points_of_weights_are_told(tmp_path: Path):
+    """LiteRT refuses them in CONV_2D, TensorFlow Lite Micro overlooks them."""
+    weight = T((4, 3, 3, 5), np.ones((4, 3, 3, 5), np.int8), "int8", [0.01], [3])
+    path = conv(tmp_path / "m.tflite", weight=weight)
+    model = integer_model(path, None, CompileOptions())
+    assert sum("zero point other than 0" in note for note in model.notes) == 1
+    assert "around another code" in rounding_of(model.integer)
 
 
 def test_there_is_no_rounding_of_edgecs_own(tmp_path: Path):
