@@ -71,7 +71,7 @@ def _outputs(
 
 
 def _far(ours: Array, theirs: Array) -> Array:
-    """Which codes differ, of int16 by half a step of 8 bits; the shape of `ours`."""
+    """True where codes differ, of int16 by half a step of 8 bits; the shape of `ours`."""
     gaps = np.abs(ours.astype(np.int64) - theirs.astype(np.int64).reshape(ours.shape))
     return np.asarray(gaps >= max(_step(ours) // 2, 1))
 
