@@ -40,8 +40,10 @@ from edgec.importers.tflite.load import load_file
 from edgec.importers.tflite.load_tensor import FileModel
 from edgec.interp import run_graph
 from edgec.quant.common.report import CalibrationSource
+from edgec.report.model import Report
 from edgec.workflow.integer import integer_model
 from edgec.workflow.rounding import rounding_of
+from edgec.workflow.session import encode
 
 POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
 IMAGE = (1, 5, 6, 3)
@@ -173,6 +175,20 @@ def test_float_inputs_become_the_codes_of_tensorflow_lite_micro(tmp_path: Path):
         assert np.array_equal(codes, micro.run({"image": image})["x"])
         exact += int(np.count_nonzero(codes != replace(quant, in_float32=False).quantize(image)))
     assert exact > 0
+
+
+def test_a_build_knows_how_float_inputs_become_codes(tmp_path: Path):
+    """In its report, in what turns samples into codes, and in the C library."""
+    path, options = network(tmp_path / "m.tflite"), CompileOptions(build=False)
+    compile_model(path, "host", out=tmp_path / "out", options=options)
+    (tensor,) = Report.read(tmp_path / "out").inputs
+    quant = integer_model(path, None, CompileOptions()).integer.quant("image")
+    image = (np.arange(-96, 96).reshape(1, 8, 8, 3) + 0.5).astype(np.float32)
+    image = (image * quant.tensor_scale).astype(np.float32)
+    assert tensor.in_float32
+    assert np.array_equal(encode(image, tensor), quant.quantize(image))
+    header = next((tmp_path / "out").rglob("edgec_m.h")).read_text()
+    assert "edgec_quantize_float_s16(" in header
 
 
 @needs_litert

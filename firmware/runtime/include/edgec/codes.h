@@ -125,8 +125,8 @@ static inline edgec_status_t edgec_quantize_s16(void *codes, const float *values
     return EDGEC_OK;
 }
 
-/* The code of a real number as TensorFlow Lite finds it: the quotient in float, rounded, halves away
- * from zero; what lies beyond the codes becomes the last one.  NaN has the code of zero. */
+/* The code of a real number as TensorFlow Lite finds it: the quotient in float, rounded, halves
+ * away from zero; what lies beyond the codes becomes the last one.  NaN has the code of zero. */
 static inline int32_t edgec_code_in_float(float real, float scale, int32_t zero_point, int32_t low,
                                           int32_t high) {
     const float most = 131072.0F; /* beyond all codes, whatever the zero point */
