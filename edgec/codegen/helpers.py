@@ -35,7 +35,8 @@ class QuantizeContext:
         function: its name.
         number: position among the inputs.
         shape: as C reads it, e.g. `[1, 32, 32, 3]`.
-        scale: members of an `edgec_scale_t`.
+        scale: members of an `edgec_scale_t`, or a float.
+        in_float32: the model divides in float32 and rounds halves away from zero.
         kind: `s8` or `s16`, the codes.
         count: how many numbers there are, an expression of `length` where the run decides.
         max_length: the run decides; the macro of the longest is there.
@@ -47,6 +48,7 @@ class QuantizeContext:
     number: int
     shape: str
     scale: str
+    in_float32: bool
     kind: str
     count: str
     max_length: bool
@@ -200,12 +202,14 @@ def _quantize(
             scales=c_list([f"{c_float(scale)}F" for scale in scales], 8),
             zero_points=c_list([c_int(point) for point in zero_points], 8),
         )
+    in_float32 = port.tensor.in_float32
     return QuantizeContext(
         names=names,
         function=function,
         number=number,
         shape=shape,
-        scale=scale_members(port.tensor.scale),
+        scale=f"{c_float(port.tensor.scale)}F" if in_float32 else scale_members(port.tensor.scale),
+        in_float32=in_float32,
         kind=_KINDS[port.tensor.dtype],
         count=_count(program, port.tensor, f"{names.macro}_INPUT_{number}_ELEMENTS"),
         max_length=program.axis(port.tensor) is not None,
@@ -264,7 +268,8 @@ def _pixel_tables(tensor: ProgramTensor, normalize: Normalize | None) -> tuple[A
     values = np.arange(256)
     if normalize is None:
         return (frozen(values - 128, tensor.dtype.numpy),)
-    quant = QuantParams.per_tensor(tensor.scale, tensor.zero_point, tensor.dtype)
+    numbers = (tensor.scale,), (tensor.zero_point,), tensor.dtype
+    quant = QuantParams(*numbers, in_float32=tensor.in_float32)
     codes = quant.quantize(normalize.apply(values[:, None]))
     columns = [frozen(column, tensor.dtype.numpy) for column in codes.T]
     same = all(np.array_equal(columns[0], column) for column in columns)

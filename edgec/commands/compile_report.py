@@ -193,6 +193,7 @@ def _ports(
             normalize=about.normalize.get(name),
             labels=_labels(imported, name, about),
             rows=rows_named_by(imported, name),
+            in_float32=port.tensor.in_float32,
         )
         for name, port in zip(names, ports, strict=True)
     )

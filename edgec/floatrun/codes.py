@@ -16,7 +16,7 @@ from edgec.ir.qparams import QuantParams
 
 
 def nearest_codes(real: Array, quant: QuantParams) -> Array:
-    """Nearest codes of real numbers, halves to even, saturated.
+    """Nearest codes of real numbers, halves to even, saturated; or as TensorFlow Lite finds them.
 
     Args:
         real: float64 of any shape.
@@ -25,6 +25,8 @@ def nearest_codes(real: Array, quant: QuantParams) -> Array:
     Returns:
         `quant.dtype`, of the shape of `real`.
     """
+    if quant.in_float32:
+        return quant.quantize(real)
     limits = np.iinfo(quant.dtype.numpy)
     codes = np.rint(real / quant.tensor_scale) + quant.tensor_zero_point
     return np.asarray(np.clip(codes, limits.min, limits.max), quant.dtype.numpy)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import round_half_up
@@ -25,12 +26,15 @@ class QuantParams:
             zero points beyond it: their codes need not hold 0).
         dtype: element type of q.
         axis: channel axis of a per-channel tensor; None when per tensor.
+        in_float32: `quantize` divides in float32 and rounds halves away from zero, as TensorFlow
+            Lite does; codes mean the same.
     """
 
     scale: tuple[float, ...]
     zero_point: tuple[int, ...]
     dtype: DType = DType.INT8
     axis: int | None = None
+    in_float32: bool = field(default=False, compare=False, metadata=LATER)
 
     def __post_init__(self) -> None:
         if len(self.scale) != len(self.zero_point) or not self.scale:
@@ -73,9 +77,19 @@ class QuantParams:
         return cls(scales, tuple(int(z) for z in zero_point), DType.INT8, axis)
 
     def quantize(self, real: Array) -> Array:
-        """Nearest codes of float values, saturated; array of `dtype`, same shape."""
+        """Nearest codes of float values, saturated; array of `dtype`, same shape.
+
+        Source: with `in_float32` TensorFlow Lite, kernels/internal/reference/quantize.h
+        (AffineQuantize).
+        """
         scale, zero_point = self._broadcast(real.ndim)
         info = np.iinfo(self.dtype.numpy)
+        if self.in_float32:
+            with np.errstate(over="ignore"):
+                steps = np.asarray(real, np.float32) / np.asarray(scale, np.float32)
+            near = np.clip(steps.astype(np.float64), -(2.0**40), 2.0**40)
+            whole = np.copysign(np.floor(np.abs(near) + 0.5), near).astype(np.int64)
+            return np.asarray(np.clip(whole + zero_point, info.min, info.max), self.dtype.numpy)
         scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
         codes = round_half_up(scaled) + zero_point
         return np.asarray(np.clip(codes, info.min, info.max), self.dtype.numpy)

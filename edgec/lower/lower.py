@@ -99,6 +99,7 @@ def _tensors(
             zero_point=value.quant.tensor_zero_point if value.quant is not None and whole else 0,
             strides=place.strides if any(place.strides) else (),
             space=slot.space,
+            in_float32=value.quant is not None and value.quant.in_float32,
         )
     return found
 

@@ -33,6 +33,7 @@ class ProgramTensor:
         strides: bytes by which it moves on with each turn of the loops around it, from the
             outermost on; multiples of 8.
         space: where it lies.
+        in_float32: see `QuantParams`.
     """
 
     name: str
@@ -44,6 +45,7 @@ class ProgramTensor:
     zero_point: int
     strides: tuple[int, ...] = field(default=(), metadata=LATER)
     space: Space = field(default=Space.ARENA, metadata=LATER)
+    in_float32: bool = field(default=False, metadata=LATER)
 
     @property
     def argument(self) -> TensorArg:

@@ -26,7 +26,13 @@ from edgec.workflow.integer import IntegerModel
 _SAMPLES = 8
 _LARGE_GAP = 4
 _LARGE_SHARE = 0.25
-"""Outputs that differ by more than both deserve a warning; docs/quantization.md has figures."""
+"""Outputs that differ by more than both, in steps of 8 bits, deserve a warning;
+docs/quantization.md has figures.
+"""
+_FINE = 1 << 8
+"""Codes of int16 in a step of 8 bits: TensorFlow Lite's multipliers of 15 bits and interpolated
+tables are some codes away from real arithmetic.
+"""
 _MOST_AXES = 4
 """Axes longer than 1 of a tensor whose order of axes is looked for."""
 
@@ -43,27 +49,48 @@ def compare_file(model: IntegerModel) -> QdqFileReport | None:
     oracle = run_graph_batch(model.integer, inputs)
     names = model.imported.outputs
     wanted = Executor(model.imported, names).run(_file_inputs(model, inputs))
-    gaps = [
-        _gap(name, oracle[own], _output_codes(model, name, own, wanted[name]))
-        for name, own in zip(names, model.integer.outputs, strict=True)
-    ]
-    elements = [oracle[own].size for own in model.integer.outputs]
+    pairs = list(_outputs(model, oracle, wanted))
+    gaps = [_gap(name, *pair) for name, pair in zip(names, pairs, strict=True)]
+    elements = [ours.size for ours, _ in pairs]
+    far = [np.mean(_far(*pair)) for pair in pairs]
     return QdqFileReport(
         samples=len(samples),
         differing=float(np.average([gap.differing for gap in gaps], weights=elements)),
-        worst=max(gaps, key=lambda gap: gap.largest_gap),
+        worst=max(gaps, key=lambda gap: gap.largest_gap / gap.step),
         first=_first_gap(model, inputs, oracle, wanted),
+        far=float(np.average(far, weights=elements)) if any(g.step > 1 for g in gaps) else None,
     )
+
+
+def _outputs(
+    model: IntegerModel, oracle: Mapping[str, Array], wanted: Mapping[str, Array]
+) -> Iterator[tuple[Array, Array]]:
+    """Each output of the graph and of the file, codes [S, ...]."""
+    for name, own in zip(model.imported.outputs, model.integer.outputs, strict=True):
+        yield oracle[own], _output_codes(model, name, own, wanted[name])
+
+
+def _far(ours: Array, theirs: Array) -> Array:
+    """True where codes differ, of int16 by half a step of 8 bits; the shape of `ours`."""
+    gaps = np.abs(ours.astype(np.int64) - theirs.astype(np.int64).reshape(ours.shape))
+    return np.asarray(gaps >= max(_step(ours) // 2, 1))
+
+
+def _step(codes: Array) -> int:
+    return _FINE if codes.dtype == np.int16 else 1
 
 
 def file_warnings(found: QdqFileReport | None) -> tuple[str, ...]:
     """A sentence where the outputs are far from the file's own."""
-    if found is None or found.differing <= _LARGE_SHARE or found.worst.largest_gap <= _LARGE_GAP:
+    if found is None:
+        return ()
+    share, worst = found.differing if found.far is None else found.far, found.worst
+    if share <= _LARGE_SHARE or worst.largest_gap <= _LARGE_GAP * worst.step:
         return ()
     first = f"; the first tensor that differs is {found.first.name!r}" if found.first else ""
     return (
-        f"{found.differing:.0%} of the outputs differ from what the file itself computes, by up to "
-        f"{found.worst.largest_gap} codes{first}",
+        f"{share:.0%} of the outputs differ from what the file itself computes, by up to "
+        f"{worst.largest_gap} codes{first}",
     )
 
 
@@ -104,7 +131,7 @@ def _codes(graph: Graph, name: str, found: Array) -> Array:
 
 def _gap(name: str, ours: Array, theirs: Array) -> TensorGap:
     gaps = np.abs(ours.astype(np.int64).ravel() - theirs.astype(np.int64).ravel())
-    return TensorGap(name, float(np.mean(gaps != 0)), int(gaps.max(initial=0)))
+    return TensorGap(name, float(np.mean(gaps != 0)), int(gaps.max(initial=0)), _step(ours))
 
 
 def _first_gap(
@@ -131,7 +158,7 @@ def _first_gap(
     names = list(dict.fromkeys(source for _, source in known))
     theirs = Executor(model.imported, names).run(_file_inputs(model, one))
     gaps = (_tensor_gap(model.integer, own, ours[own], theirs[source]) for own, source in known)
-    return next((gap for gap in gaps if gap.largest_gap), None)
+    return next((gap for gap in gaps if gap.largest_gap >= max(gap.step // 2, 1)), None)
 
 
 def _first_sample(
@@ -139,9 +166,8 @@ def _first_sample(
 ) -> int | None:
     """The first input on which an output differs."""
     differ: set[int] = set()
-    for name, own in zip(model.imported.outputs, model.integer.outputs, strict=True):
-        theirs = _output_codes(model, name, own, wanted[name])
-        unlike = oracle[own].reshape(len(theirs), -1) != theirs.reshape(len(theirs), -1)
+    for ours, theirs in _outputs(model, oracle, wanted):
+        unlike = _far(ours, theirs).reshape(len(theirs), -1)
         differ.update(np.flatnonzero(unlike.any(axis=1)).tolist())
     return min(differ, default=None)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.rounding import Rounding
-from edgec.importers.tflite.op_layers import NARROW_BIASES
+from edgec.importers.tflite.op_layers import BIAS_SCALES, NARROW_BIASES, ZERO_POINTS
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.metadata import has_note
@@ -52,8 +52,9 @@ def rounding_of(graph: Graph) -> str:
     """
     if graph.rounding is not Rounding.TFLM:
         return ""
-    if has_note(graph, NARROW_BIASES):
-        return f"edgec's own in layers with {NARROW_BIASES}, and in what follows"
+    for kind in (BIAS_SCALES, NARROW_BIASES, ZERO_POINTS):
+        if has_note(graph, kind):
+            return f"edgec's own in layers with {kind}, and in what follows"
     own = [node for node in graph.nodes if isinstance(node.attrs, _OWN_RULE) or _ends_once(node)]
     if not own:
         return f"{_EXACT}: every tensor"

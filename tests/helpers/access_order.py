@@ -223,7 +223,7 @@ def _by_windows(spec: s.Dense4x2, firsts: Iterable[int]) -> Iterator[Event]:
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
-    w = spec.window
+    w, each = spec.window, 1 if spec.wide_sums is None else 2
     readers: dict[int, list[int]] = {}
     for number, iy, ix in _raster(w):
         for pixel in _pixels(w, iy, ix):
@@ -232,9 +232,10 @@ def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
         for o in range(w.channels):
             first = o // spec.group_filters * spec.group_channels
             for number in readers.get(pixel, []):
-                for i in range(spec.group_channels):
-                    yield "r", number * spec.in_channels + first + i
-            yield "w", pixel * w.channels + o
+                start = (number * spec.in_channels + first) * each
+                yield from (("r", start + byte) for byte in range(spec.group_channels * each))
+            start = (pixel * w.channels + o) * each
+            yield from (("w", start + byte) for byte in range(each))
 
 
 def _walk(loops: tuple[s.Loop, ...], operand: int = 0) -> Iterator[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,10 +65,23 @@ def depthwise(path: Path) -> Path:
     return write_tflite(path, tensors, [op])
 
 
-def dense(path: Path, channels: int = 0, rows: int = 1, width: int = 40) -> Path:
+def coded_bias(scale: float, kind: type = np.int64) -> T:
+    """Biases of seven outputs in steps of a scale."""
+    return const(np.arange(7).astype(kind), [scale])
+
+
+def dense(
+    path: Path,
+    channels: int = 0,
+    rows: int = 1,
+    width: int = 40,
+    biases: T | None = None,
+    y: float = 0.0009,
+    dtype: str = "int16",
+) -> Path:
     tensors = {
-        "x": codes((rows, width), 0.0003), "w": weights(7, width, channels=channels),
-        "b": bias(7), "y": codes((rows, 7), 0.0009),
+        "x": codes((rows, width), 0.0003, dtype), "w": weights(7, width, channels=channels),
+        "b": biases or bias(7), "y": codes((rows, 7), y, dtype),
     }  # fmt: skip
     op = Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"], "FullyConnectedOptions")
     return write_tflite(path, tensors, [op])
@@ -81,6 +95,8 @@ def two(path: Path, op: str, kind: str, other: Sequence[int] = (1, 4, 5, 3), act
     if op == "MUL":
         tensors = {**tensors, "x": codes((1, 4, 5, 3), 0.003), "z": codes(other, 0.0041)}
     options: dict[str, Any] = {"FusedActivationFunction": act}
+    if op in ("MAXIMUM", "MINIMUM"):
+        tensors, options = {name: replace(t, scale=[0.0003]) for name, t in tensors.items()}, {}
     if op in ("ADD", "SUB"):
         options["PotScaleInt16"] = False
     return write_tflite(path, tensors, [Op(op, ["x", "z"], ["y"], kind, options)], ["x", "z"])
@@ -98,6 +114,64 @@ def one(
     extra = more or {}
     node = Op(op, ["x", *extra], ["y"], kind, options or {})
     return write_tflite(path, {"x": x, **extra, "y": y}, [node])
+
+
+def reduction(path: Path, op: str, y: T, axes: Sequence[int] = (1, 2), keeps: bool = True) -> Path:
+    """A reduction of [1, 5, 6, 3] in steps of 0.001."""
+    given = {"axes": const(np.array(axes, np.int32))}
+    options = {"KeepDims": keeps}
+    return one(path, op, codes((1, 5, 6, 3), 0.001), y, "ReducerOptions", options, given)
+
+
+def leaky_relu(path: Path, alpha: float) -> Path:
+    x, y = codes((1, 5, 6, 3), 0.0004), codes((1, 5, 6, 3), 0.00071)
+    return one(path, "LEAKY_RELU", x, y, "LeakyReluOptions", {"Alpha": alpha})
+
+
+def transpose_conv(
+    path: Path,
+    padding: int = 0,
+    stride: int = 2,
+    depth: int = 3,
+    biases: T | None = None,
+) -> Path:
+    rows, columns = (size * stride if not padding else (size - 1) * stride + 3 for size in (5, 6))
+    shape = (1, rows, columns, 4)
+    tensors = {
+        "shape": const(np.array(shape, np.int32)), "w": weights(4, 3, 3, depth, channels=4),
+        "x": codes((1, 5, 6, depth), 0.0003), **({} if biases is None else {"b": biases}),
+        "y": codes(shape, 0.003),
+    }  # fmt: skip
+    options = {"Padding": padding, "StrideH": stride, "StrideW": stride}
+    names = [name for name in tensors if name != "y"]
+    return write_tflite(
+        path, tensors, [Op("TRANSPOSE_CONV", names, ["y"], "TransposeConvOptions", options)]
+    )
+
+
+def matmul(path: Path, other: T, adj_x: bool = False, adj_y: bool = False) -> Path:
+    """Two products with [7, 5], or [5, 7]."""
+    x = (1, 2, 5, 7) if adj_x else (1, 2, 7, 5)
+    columns = other.shape[-2 if adj_y else -1]
+    tensors = {"x": codes(x, 0.0003), "z": other, "y": codes((1, 2, 7, columns), 0.1)}
+    options = {"AdjX": adj_x, "AdjY": adj_y}
+    inputs = ["x"] if other.data is not None else ["x", "z"]
+    op = Op("BATCH_MATMUL", ["x", "z"], ["y"], "BatchMatMulOptions", options)
+    return write_tflite(path, tensors, [op], inputs)
+
+
+def deep(path: Path, layers: int = 10) -> Path:
+    """Fully connected layers in a row, each of which rounds its multiplier to 15 bits."""
+    rng = np.random.default_rng(3)
+    tensors, operators = {"x0": codes((1, 32), 0.0003)}, []
+    for number in range(layers):
+        weight = rng.integers(-127, 128, (32, 32)).astype(np.int8)
+        names = [f"x{number}", f"w{number}", f"b{number}"]
+        tensors[names[1]] = const(weight, [0.0045])
+        tensors[names[2]] = const(rng.integers(-9000, 9000, 32).astype(np.int64))
+        tensors[f"x{number + 1}"] = codes((1, 32), 0.0003 * 1.9 ** (number + 1))
+        operators.append(Op("FULLY_CONNECTED", names, [f"x{number + 1}"], "FullyConnectedOptions"))
+    return write_tflite(path, tensors, operators, ["x0"], [f"x{layers}"])
 
 
 def network(path: Path, edges: bool = True) -> Path:

@@ -137,7 +137,7 @@ def _compare_sample(
     wanted: Mapping[str, Array],
     sample: Mapping[str, Array],
 ) -> None:
-    codes = {name: _laid_out(graph, name, sample[name]) for name in graph.inputs}
+    codes = {name: laid_out(graph, name, sample[name]) for name in graph.inputs}
     found = run_graph(graph, codes)
     for value, name in names.items():
         theirs = wanted[name]
@@ -150,7 +150,7 @@ def _compare_sample(
             result.different[name] = result.different.get(name, 0) + count
 
 
-def _laid_out(graph: Graph, name: str, array: Array) -> Array:
+def laid_out(graph: Graph, name: str, array: Array) -> Array:
     axes = graph.input_layouts.get(name, tuple(range(array.ndim)))
     return np.ascontiguousarray(array.transpose(axes)).reshape(graph.shape(name))
 

@@ -8,6 +8,7 @@ of what it gives.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -134,8 +135,13 @@ class Context(RealBuilder):
             self._real[codes] = renamed
         return renamed
 
-    def stored(self, tensor: Tensor, number: int) -> Tensor:
+    def stored(self, tensor: Tensor, number: int, *, in_float32: bool = False) -> Tensor:
         """Result of an operator in the type that the file stores: quantized for an integer type.
+
+        Args:
+            tensor: the result.
+            number: that of the tensor in the file.
+            in_float32: see `QuantParams`.
 
         Raises:
             UnsupportedError: the file stores a computed tensor in a type that edgec has not.
@@ -152,6 +158,7 @@ class Context(RealBuilder):
                 f"its output of type {file.type} is computed as {tensor.dtype.value}",
                 "leave conversions between kinds of numbers out",
             )
+        quant = replace(quant, in_float32=in_float32)
         return self.emit(ops.QuantizeLinear(), tensor, dtype=quant.dtype, quant=quant)
 
 

@@ -30,13 +30,31 @@ class TfliteNode:
         return len(self._operator.inputs)
 
     @property
+    def output_number(self) -> int:
+        """Number of the first output in the file."""
+        return self._operator.outputs[0]
+
+    @property
+    def output_scale(self) -> float:
+        """Scale of the first output in the file; 0 if there is none."""
+        return self._scale(self.output_number)
+
+    def input_scale(self, index: int) -> float:
+        """Scale of an input in the file, of whole numbers too; 0 if there is none."""
+        return self._scale(self._operator.inputs[index])
+
+    def _scale(self, number: int) -> float:
+        scales = self._context.file[number].scales
+        return float(scales[0]) if len(scales) else 0.0
+
+    @property
     def output_dtype(self) -> DType:
         """Element type of the first output.
 
         Raises:
             UnsupportedError: edgec does not compute such.
         """
-        return value_dtype(self._context.file[self._operator.outputs[0]])
+        return value_dtype(self._context.file[self.output_number])
 
     def has(self, index: int) -> bool:
         """True when an input is present."""

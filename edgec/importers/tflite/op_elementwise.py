@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import DType
+from edgec.base.names import shown
 from edgec.importers.common import functions, masks
 from edgec.importers.common.attributes import finite_number
 from edgec.importers.common.masks import Relation
@@ -71,12 +72,12 @@ def squared_difference(ctx: Context, node: TfliteNode) -> Tensor:
 
 def minimum(ctx: Context, node: TfliteNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
-    return functions.extreme(ctx, _operands(node), largest=False)
+    return functions.extreme(ctx, _alike(node), largest=False)
 
 
 def maximum(ctx: Context, node: TfliteNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
-    return functions.extreme(ctx, _operands(node), largest=True)
+    return functions.extreme(ctx, _alike(node), largest=True)
 
 
 def leaky_relu(ctx: Context, node: TfliteNode) -> Tensor:
@@ -133,6 +134,23 @@ def _operands(node: TfliteNode) -> tuple[Tensor, Tensor]:
     a, b = node.operand(0), node.operand(1)
     if isinstance(a, Constant) and isinstance(b, Constant):
         raise UnsupportedError("both operands are constants", "convert with constants folded")
+    return a, b
+
+
+def _alike(node: TfliteNode) -> tuple[Tensor, Tensor]:
+    """Two operands of which one is chosen; a constant of int16 codes has the scale of the other.
+
+    Raises:
+        UnsupportedError: it has another, by which TensorFlow Lite Micro does not convert codes.
+    """
+    a, b = _operands(node)
+    for constant, other in ((a, 1), (b, 0)):
+        quant = constant.quant if isinstance(constant, Constant) else None
+        if quant is not None and quant.dtype is DType.INT16 and quant != node.input_params(other):
+            raise UnsupportedError(
+                f"its constant {shown(constant.name)} has another scale than its input",
+                "convert the model again",
+            )
     return a, b
 
 

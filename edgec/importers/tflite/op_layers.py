@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
+from edgec.base.names import shown
 from edgec.importers.common.attributes import same_padding
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.tflite.attributes import fused, image_sizes, is_same, read_window
@@ -20,7 +21,7 @@ from edgec.ir.metadata import record_note
 
 def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant weights and bias; any stride, dilation and padding; groups."""
-    x, weight = node.real(0), _weight(node, 0, 1, 4)
+    x, weight = node.real(0), _weight(ctx, node, 0, 4)
     sizes = image_sizes(x.shape)
     channels, depth = x.shape[3], weight.shape[3]
     if channels % depth:
@@ -32,7 +33,7 @@ def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
 
 def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant weights and bias; any stride, dilation, padding and depth multiplier."""
-    x, weight = node.real(0), _weight(node, 0, 1, 4)
+    x, weight = node.real(0), _weight(ctx, node, 0, 4)
     sizes = image_sizes(x.shape)
     if weight.shape[0] != 1 or weight.shape[3] % x.shape[3]:
         raise UnsupportedError(
@@ -46,7 +47,7 @@ def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
 
 def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant weights, bias and output shape; any stride and padding."""
-    wanted, weight, x = node.whole(0, "output shape"), _weight(node, 2, 1, 4), node.real(2)
+    wanted, weight, x = node.whole(0, "output shape"), _weight(ctx, node, 2, 4), node.real(2)
     sizes = image_sizes(x.shape)
     if len(wanted) != 4 or min(wanted[1:]) < 1:
         raise UnsupportedError(f"its output shape is {list(wanted)}", "correct the model")
@@ -64,7 +65,8 @@ def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
 
 def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant weights and bias; keep_num_dims; weights in the default order."""
-    x, weight = node.real(0), _weight(node, 0, 1, 2)
+    x, weight = node.real(0), _weight(ctx, node, 0, 2)
+    _check_bias_scale(ctx, node, weight)
     if node.integer("WeightsFormat"):
         raise UnsupportedError("its weights are shuffled", "convert the model without shuffling")
     if not node.integer("KeepNumDims") or not x.shape:
@@ -84,11 +86,16 @@ def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
     if min(len(a.shape), len(b.shape)) < 2:
         raise UnsupportedError("an operand is no matrix", "correct the model")
     left = ctx.transpose(a, _swapped(a)) if node.integer("AdjX") else a
-    if isinstance(b, Value):
+    if isinstance(b, Value) or (b.quant is not None and b.quant.dtype is DType.INT16):
         right = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
         return ctx.emit(ops.MatMul(), left, right)
     if math.prod(b.shape[:-2]) != 1:
         raise UnsupportedError("its constant holds several matrices", "split it")
+    if node.tensor(0).dtype is DType.INT16:
+        raise UnsupportedError(
+            f"it multiplies int16 by {b.dtype.value}, which TensorFlow Lite Micro refuses",
+            "convert it again",
+        )
     weight = ctx.reshape(b, b.shape[-2:])
     if not node.integer("AdjY"):
         weight = ctx.transpose(weight, (1, 0))
@@ -100,15 +107,28 @@ def _swapped(x: Tensor) -> tuple[int, ...]:
     return (*range(rank - 2), rank - 1, rank - 2)
 
 
-def _weight(node: TfliteNode, x: int, index: int, rank: int) -> Constant:
-    """The weights of an operator: codes if the input `x` holds codes, else real numbers."""
-    weight = node.constant(index, "weight")
+ZERO_POINTS = "weights around another code than 0"
+"""The note of files whose weights TensorFlow Lite Micro reads in another way."""
+_ZERO_POINTS_SAID = (
+    "its layers have int8 weights with a zero point other than 0, which LiteRT refuses in CONV_2D "
+    "and TensorFlow Lite Micro takes for 0: edgec computes with it"
+)
+
+
+def _weight(ctx: Context, node: TfliteNode, x: int, rank: int) -> Constant:
+    """The weights of an operator, input 1: codes if input `x` holds codes, else real numbers."""
+    weight = node.constant(1, "weight")
     if len(weight.shape) != rank or 0 in weight.shape:
         raise UnsupportedError(f"the weight has the shape {list(weight.shape)}", "correct it")
     if weight.quant is None and weight.dtype is not DType.FLOAT32:
         raise UnsupportedError(
             f"its weight holds {weight.dtype.value} numbers without a scale", "convert it again"
         )
+    quant = weight.quant if node.input_params(x) is not None else None
+    # A fully connected layer with one scale is the only one with a zero point.
+    alone = node.op == "FULLY_CONNECTED" and quant is not None and len(quant.scale) == 1
+    if quant is not None and quant.dtype is DType.INT8 and any(quant.zero_point) and not alone:
+        record_note(ctx.builder.metadata, ZERO_POINTS, _ZERO_POINTS_SAID)
     return _as_input(node, x, weight)
 
 
@@ -146,6 +166,36 @@ _NARROW_BIASES_SAID = (
     "its layers have 16-bit activations and biases of int32, which TensorFlow Lite Micro rounds in "
     "another way or reads as int64: edgec computes what it does with the same biases in int64"
 )
+
+
+BIAS_SCALES = "biases of a scale that TensorFlow Lite Micro refuses"
+"""The note of int8 files that TensorFlow Lite Micro does not run."""
+_LARGEST_BIAS_GAP = 0.02
+
+
+def _check_bias_scale(ctx: Context, node: TfliteNode, weight: Constant) -> None:
+    """Tell of a bias that TensorFlow Lite takes for no sum of products, or refuse it beside int16.
+
+    Raises:
+        UnsupportedError: the activations are int16, which have the rules of TensorFlow Lite alone.
+
+    Source: TensorFlow Lite, kernels/kernel_util.cc (GetQuantizedConvolutionMultipler).
+    """
+    x, quant = node.input_params(0), weight.quant
+    if x is None or quant is None or len(quant.scale) > 1 or not node.has(2):
+        return
+    product = float(np.float32(x.tensor_scale) * np.float32(quant.scale[0]))
+    found = node.input_scale(2)
+    if node.output_scale <= 0.0 or abs(product - found) / node.output_scale <= _LARGEST_BIAS_GAP:
+        return
+    what = (
+        f"the scale of its bias is {found:.4g}, not {product:.4g}, that of input times weights, "
+        "for which TensorFlow Lite Micro refuses the file"
+    )
+    if x.dtype is DType.INT16:
+        raise UnsupportedError(what, "convert the model again")
+    name = shown(node.outputs[0])
+    record_note(ctx.builder.metadata, BIAS_SCALES, f"{name}: {what}: edgec takes the latter")
 
 
 def _bias(ctx: Context, node: TfliteNode, x: int, weight: Constant, index: int) -> Constant | None:

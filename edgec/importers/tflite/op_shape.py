@@ -110,8 +110,10 @@ def _blocks(node: TfliteNode, what: str) -> tuple[tuple[int, ...], tuple[tuple[i
     return blocks, tuple(zip(flat[::2], flat[1::2], strict=True))
 
 
-def quantize(_ctx: Context, node: TfliteNode) -> Tensor:
+def quantize(ctx: Context, node: TfliteNode) -> Tensor:
     """From float32, or to another scale, int8 or uint8."""
+    if node.value(0).dtype is DType.FLOAT32:
+        return ctx.stored(node.value(0), node.output_number, in_float32=True)
     # Codes of it are made where the output is stored.
     return node.real(0)
 

@@ -12,7 +12,6 @@ from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import accumulators
 from edgec.ir.qops.base import IntegerOperator, need_dtype
 from edgec.ir.qops.convolution import conv_sums, conv_transpose_sums
 from edgec.ir.qops.forms import Requant31, Requantization, Rescale16x15, codes
@@ -32,10 +31,11 @@ from edgec.ir.qops.operands import (
     Operand,
     need_reach,
     parameter,
+    span_of,
     table,
     tensor,
 )
-from edgec.ir.qops.tflite_forms import TwoRoundings31
+from edgec.ir.qops.tflite_forms import Once15, TwoRoundings31
 from edgec.ir.shapes import (
     Pads2D,
     Pair,
@@ -162,7 +162,8 @@ class QConv(PlainLayer):
 
 @dataclass(frozen=True, slots=True)
 class QConvTranspose(Weighted):
-    """Inputs as `QConv`, x of int8, without residual and table.
+    """Inputs as `QConv`, without residual and table; x is int16 where the form is `Once15`, and
+    int8 where it is another.
 
     ``acc[oy, ox, o] = b[o] + sum`` over all (iy, ky) with ``oy = iy * stride - top + ky *
     dilation`` (same for x) of ``(x - zx) * w[o, ky, kx, i]``; ``y = output(acc)`` with
@@ -186,16 +187,16 @@ class QConvTranspose(Weighted):
 
     def compute(self, inputs: Weighted.Inputs[Operand]) -> Array:
         total = conv_transpose_sums(self, inputs.x.centred, inputs.w.array)
-        acc = accumulators(total) + inputs.b.array
+        acc = total.astype(np.int64) + inputs.b.array
         return codes(self.output, acc, inputs.multiplier.array)
 
     def bounds(self, inputs: Weighted.Inputs[Tensor]) -> dict[str, float]:
         numbers = inputs.w, inputs.b, inputs.multiplier
-        return weighted_bounds(self.output, *numbers, INT8_SPAN)
+        return weighted_bounds(self.output, *numbers, span_of(inputs.x))
 
     def verify(self, inputs: Weighted.Inputs[Tensor], output: Value) -> None:
         need_form(self.output, inputs.multiplier, output)
-        need_dtype(inputs.x, DType.INT8)
+        need_dtype(inputs.x, DType.INT16 if isinstance(self.output, Once15) else DType.INT8)
 
 
 _CODE = 128
@@ -252,7 +253,7 @@ class QMatMul(IntegerOperator):
     is 0 where the form has a zero point.
 
     Bounds: |a - za| <= a_reach and |b - zb| <= b_reach, which what computes int16 codes keeps;
-    a_reach * b_reach * K + |bias| < 2^31.
+    a_reach * b_reach * K + |bias| < 2^31; in `Once15`, between int16 tensors, < 2^48.
 
     Between int8 tensors the form is `Rescale16x15`, or `TwoRoundings31` where the codes must be
     TensorFlow Lite Micro's.  All elements share one factor, so 15 bits hold it to a part in 2^15,
@@ -265,7 +266,7 @@ class QMatMul(IntegerOperator):
         a: T = field(metadata=tensor(*CODES))
         b: T = field(metadata=tensor(*CODES))
 
-    output: Requant31 | TwoRoundings31 | Rescale16x15
+    output: Requant31 | TwoRoundings31 | Rescale16x15 | Once15
     multiplier: int
     bias: int = 0
     transpose_a: bool = False
@@ -283,7 +284,7 @@ class QMatMul(IntegerOperator):
         a, b = inputs.a.centred.astype(np.float64), inputs.b.centred.astype(np.float64)
         a = a.swapaxes(-1, -2) if self.transpose_a else a
         b = b.swapaxes(-1, -2) if self.transpose_b else b
-        return codes(self.output, accumulators(a @ b) + self.bias, self.multiplier)
+        return codes(self.output, (a @ b).astype(np.int64) + self.bias, self.multiplier)
 
     def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
         acc = self.a_reach * self.b_reach * self._depth(inputs.a.shape) + abs(self.bias)

@@ -16,7 +16,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops import Rescale16x15
 
-SingleForm = qops.Requant31 | qops.TwoRoundings31 | qops.Rescale16x15
+SingleForm = qops.Requant31 | qops.TwoRoundings31 | qops.Rescale16x15 | qops.Once15
 """Forms of operators with one multiplier for all elements."""
 F = TypeVar("F", bound=qops.Requantization)
 
@@ -53,6 +53,8 @@ def form_call(form: SingleForm | qops.CodeMean, zero_point: str = "") -> FormCal
         case qops.Rescale16x15():
             numbers = f"{form.pre_shift}, {form.shift}, {bounds}"
             return FormCall(f"edgec_rescale_s{bits}", numbers)
+        case qops.Once15(shifts=(shift,)):
+            return FormCall("edgec_tflite_s16_end", f"{shift}, {bounds}")
         case _:
             return FormCall(f"edgec_mean_s{bits}", bounds)
 

@@ -14,9 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Graph, Node, Tensor
 from edgec.ir.qops.arithmetic import half_step
+from edgec.ir.qops.layer_end import largest_sum
 from edgec.ir.weighted import form_of, input_zero_point, plain_inputs, residual_of
 from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of, zero_point
 from edgec.kernels.common.form_ends import form_arrays, tflite31
@@ -301,6 +303,11 @@ def weighted16_arguments(
     form = requant31_form(node)
     x_zero_point = zero_point(graph, inputs.x)
     return Conv16Params(*constants, x_zero_point, form.zero_point, form.low, form.high)
+
+
+def sum_bits(inputs: qops.Weighted.Inputs[Tensor], reach: int) -> int:
+    """Bits of a sum of products with codes of at most this magnitude: 32, or 64."""
+    return 64 if largest_sum(inputs.w, inputs.b, reach) > INT32_MAX else 32
 
 
 def requant31_form(node: Node) -> qops.Requant31:

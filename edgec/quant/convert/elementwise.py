@@ -147,6 +147,7 @@ def reduce(c: Conversion) -> None:
     x, shape = c.summed(c.node.input), c.graph.shape(c.node.input)
     count = math.prod(shape[axis] for axis in attrs.axes)
     end = c.rules.sum_end(x, count, c.end, mean=attrs.kind is ops.ReduceKind.MEAN)
+    assert not isinstance(end.form, qops.Once15)
     integer = qops.QReduce(
         kind=attrs.kind,
         axes=attrs.axes,
@@ -177,6 +178,7 @@ def _norm_over_axes(c: Conversion, attrs: ops.Reduce) -> None:
         bits = ((INT32_MAX // int(bound)).bit_length() - 1) // 2
         factor, bound = factor / 2.0**bits, math.sqrt(bound) * 2.0**bits
     end = c.single31(factor, bound)
+    assert not isinstance(end.form, qops.Once15)
     integer = qops.QReduce(
         kind=attrs.kind,
         axes=attrs.axes,

@@ -53,12 +53,12 @@ class Single:
     """The end of an operator with one factor.
 
     Attributes:
-        form: the requantization.
+        form: the requantization; that of sums of 64 bits in products of matrices alone.
         multiplier: for all elements.
         bias: added to the accumulator; 0 where the form has the zero point.
     """
 
-    form: SingleForm
+    form: SingleForm | qops.Once15
     multiplier: int
     bias: int = 0
 

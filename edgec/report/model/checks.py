@@ -59,11 +59,13 @@ class TensorGap:
         name: the tensor.
         differing: share of its elements that differ, 0 to 1.
         largest_gap: largest difference in its own codes.
+        step: codes in a step of 8 bits over the same range: 1, or 256 of int16.
     """
 
     name: str
     differing: float
     largest_gap: int
+    step: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,13 @@ class QdqFileReport:
         samples: inputs that were run.
         differing: share of output elements that differ, 0 to 1.
         worst: the output with the largest difference.
-        first: the first tensor on the way that differs; None where none does, or none is found.
+        first: the first tensor on the way that differs, of int16 by half a step of 8 bits; None
+            where none does, or none is found.
+        far: as `differing`, of int16 by half a step of 8 bits; None: all outputs have 8 bits.
     """
 
     samples: int
     differing: float
     worst: TensorGap
     first: TensorGap | None
+    far: float | None = None

@@ -32,6 +32,7 @@ class TensorReport:
         normalize: how pixels become its numbers, if the file of the model says that.
         labels: names of the classes that it has scores or numbers for, if the file has them.
         rows: rows of the table from which an input of token ids chooses; None: it chooses none.
+        in_float32: see `QuantParams`.
     """
 
     name: str
@@ -49,12 +50,14 @@ class TensorReport:
     normalize: Normalize | None = None
     labels: tuple[str, ...] = ()
     rows: int | None = None
+    in_float32: bool = False
 
     @property
     def quant(self) -> QuantParams:
         """Quantization parameters of the library's codes."""
         if not self.feature_scales:
-            return QuantParams.per_tensor(self.scale, self.zero_point, DType(self.library_dtype))
+            codes = (self.scale,), (self.zero_point,), DType(self.library_dtype)
+            return QuantParams(*codes, in_float32=self.in_float32)
         axis = len(self.library_shape) - 1
         scales, zero_points = np.asarray(self.feature_scales), np.asarray(self.feature_zero_points)
         return QuantParams.per_feature(scales, zero_points, axis)

@@ -27,11 +27,13 @@ CASES: dict[str, KernelSpec] = {
     "windowed_depthwise": s.Windowed(ODD, 3, 3, DType.INT16, DType.INT16, 32, 32),
     "windowed_once": s.Windowed(WINDOW, 8, 1, DType.INT16, DType.INT16, 64, None),
     "conv_transpose": s.ConvTranspose(WINDOW, 8, 1, 32),
+    "conv_transpose_once": s.ConvTranspose(WINDOW, 8, 1, 0, wide_sums=64),
     "matmul": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, BYTE),
     "matmul_twice": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, qops.TwoRoundings31((-8,))),
     "matmul_s16": s.MatMul(
         *(*_PAIRS, DType.INT16, DType.INT8), qops.Requant31(36, 0, -32767, 32767, DType.INT16)
     ),
+    "matmul_once": s.MatMul(*_PAIRS, DType.INT16, DType.INT16, qops.Once15((24,))),
     "softmax_quotients": s.Softmax(1, 10, qops.Quotients(1 << 20, 32, -128)),
     "softmax_reciprocal31": s.Softmax(1, 10, qops.Reciprocal31()),
     "softmax_octaves": s.Softmax(2, 10, qops.Octaves(96_820_000, 11, 15)),
@@ -44,6 +46,9 @@ CASES: dict[str, KernelSpec] = {
     "average_pool_codes": s.AveragePool(WINDOW, False, DType.INT8, 0, qops.CodeMean(0, 127)),
     "reduce_mean": s.Reduce(ReduceKind.MEAN, DType.INT8, *_SPACE, qops.Requant31(32)),
     "reduce_mean_s16": s.Reduce(ReduceKind.MEAN, DType.INT16, *_SPACE, BYTE, variable=True),
+    "reduce_mean_twice_s16": s.Reduce(
+        *(ReduceKind.MEAN, DType.INT16, *_SPACE), qops.TwoRoundings31((-4,), dtype=DType.INT16)
+    ),
     "reduce_max": s.Reduce(ReduceKind.MAX, DType.INT8, *_ROWS, None),
     "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
     "stack_turn": s.StackTurn((s.Loop(3, (40,)),), 8),

@@ -31,6 +31,26 @@ void codes16(const float *values, int16_t *codes, PARAMETERS) {
     (void)edgec_quantize_s16(codes, values, count, scale, zero);
 }
 """
+IN_FLOAT = """
+#include "edgec/codes.h"
+
+#define PARAMETERS uint32_t count, const void *scale, int32_t zero
+
+void codes8(const float *values, int8_t *codes, PARAMETERS);
+void codes16(const float *values, int16_t *codes, PARAMETERS);
+
+void codes8(const float *values, int8_t *codes, PARAMETERS) {
+    float factor = 0.0F;
+    memcpy(&factor, scale, sizeof factor);
+    (void)edgec_quantize_float_s8(codes, values, count, factor, zero);
+}
+
+void codes16(const float *values, int16_t *codes, PARAMETERS) {
+    float factor = 0.0F;
+    memcpy(&factor, scale, sizeof factor);
+    (void)edgec_quantize_float_s16(codes, values, count, factor, zero);
+}
+"""
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,14 +135,18 @@ def numbers(scale: float) -> Array:
     return found.astype(np.float32)
 
 
-def wanted(values: Array, scale: float, zero_point: int, dtype: DType) -> Array:
+def wanted(
+    values: Array, scale: float, zero_point: int, dtype: DType, in_float32: bool = False
+) -> Array:
     """The reference's codes; NaN has that of zero."""
     known = np.where(np.isnan(values), np.float32(0), values)
-    return QuantParams.per_tensor(scale, zero_point, dtype).quantize(known)
+    return QuantParams((scale,), (zero_point,), dtype, in_float32=in_float32).quantize(known)
 
 
-def packed_scale(scale: float) -> bytes:
-    """An `edgec_scale_t` in memory."""
+def packed_scale(scale: float, in_float32: bool = False) -> bytes:
+    """An `edgec_scale_t` in memory, or a float and nothing."""
+    if in_float32:
+        return struct.pack("<fiii", scale, 0, 0, 0)
     mantissa, reciprocal, exponent = scale_members(scale).split(", ")
     members = int(mantissa.removesuffix("ULL"), 16), int(reciprocal.removesuffix("U"), 16)
     return struct.pack("<QIi", *members, int(exponent))
@@ -138,17 +162,20 @@ def adversarial_scales() -> list[float]:
     return [float(scale) for scale in found]
 
 
+@pytest.mark.parametrize("in_float32", [False, True])
 @pytest.mark.parametrize(
     "build", [Build("gcc", ("-O2",)), Build("clang", ("-O1", "-fsanitize=undefined"))], ids=str
 )
-def test_codes_on_this_computer(build: Build, tmp_path: Path) -> None:
-    (tmp_path / "main.c").write_text(SOURCE + MAIN)
+def test_codes_on_this_computer(build: Build, in_float32: bool, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text((IN_FLOAT if in_float32 else SOURCE) + MAIN)
     program = build.compile([tmp_path / "main.c"], [RUNTIME_INCLUDE], tmp_path / "program")
-    cases = [(scale, numbers(scale)) for scale in (*SCALES, *adversarial_scales())]
+    scales = SHORT if in_float32 else (*SCALES, *adversarial_scales())
+    cases = [(scale, numbers(scale)) for scale in scales]
     points = [(int(RNG.integers(-32768, 32768)), int(RNG.integers(-128, 128))) for _ in cases]
     with (tmp_path / "in").open("wb") as stream:
         for (scale, values), (wide, narrow) in zip(cases, points, strict=True):
-            stream.write(struct.pack("<iii", len(values), wide, narrow) + packed_scale(scale))
+            head = struct.pack("<iii", len(values), wide, narrow)
+            stream.write(head + packed_scale(scale, in_float32))
             stream.write(values.tobytes())
     run_program(program, tmp_path / "in", tmp_path / "out")
     found = (tmp_path / "out").read_bytes()
@@ -156,7 +183,7 @@ def test_codes_on_this_computer(build: Build, tmp_path: Path) -> None:
         for zero_point, dtype in ((wide, DType.INT16), (narrow, DType.INT8)):
             size = len(values) * dtype.size_bytes
             codes, found = np.frombuffer(found[:size], dtype.numpy), found[size:]
-            expected = wanted(values, scale, zero_point, dtype)
+            expected = wanted(values, scale, zero_point, dtype, in_float32)
             odd = np.flatnonzero(codes != expected)
             assert not len(odd), (
                 scale,
@@ -180,20 +207,21 @@ def test_adversarial_scales_are_adversarial() -> None:
     assert differ > 0
 
 
+@pytest.mark.parametrize("in_float32", [False, True])
 @pytest.mark.parametrize("core", ["m0plus", "m4"])
-def test_codes_on_emulated_cores(core: str, tmp_path: Path) -> None:
+def test_codes_on_emulated_cores(core: str, in_float32: bool, tmp_path: Path) -> None:
     from arm_function import CORES, ArmProgram
 
-    (tmp_path / "codes.c").write_text(SOURCE)
+    (tmp_path / "codes.c").write_text(IN_FLOAT if in_float32 else SOURCE)
     program = ArmProgram(tmp_path / "codes.c", CORES[core])
-    for scale in (0.003921568859368563, 1 / 127, 0.1):
+    for scale in (0.003921568859368563, *(() if in_float32 else (1 / 127, 0.1))):
         values = np.concatenate([near_halves(scale)[::7], numbers(scale)[-600:]])
         place = program.buffers
         at, codes = place + 32, place + 32 + 4 * len(values)
-        program.write(place, packed_scale(scale) + bytes(16) + values.tobytes())
+        program.write(place, packed_scale(scale, in_float32) + bytes(16) + values.tobytes())
         program.call("codes8", at, codes, len(values), place, -5)
         found = np.frombuffer(program.read(codes, len(values)), np.int8)
-        np.testing.assert_array_equal(found, wanted(values, scale, -5, DType.INT8))
+        np.testing.assert_array_equal(found, wanted(values, scale, -5, DType.INT8, in_float32))
 
 
 @pytest.mark.parametrize("flags", [("-mcpu=cortex-m0plus",), ("-mcpu=cortex-m4",)], ids="".join)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from access_order import events_of, least_distance
+from golden_kernels.common import DILATED, VALID, WINDOW
 from hypothesis import HealthCheck, given, seed, settings
 from kernel_records import distances, family_of
 from lower_samples import BOARD, DSP_BOARD, SMALL_BOARD, NetBuilder
@@ -19,6 +20,7 @@ from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec, operands
+from edgec.kernels.generic.conv_transpose import ConvTranspose
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.generic.log_softmax import LogSoftmax
 from edgec.kernels.generic.matmul import MatMul
@@ -53,6 +55,13 @@ def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
                 _check_against_order(graph, choice)
 
     check()
+
+
+def test_transposed_convolution_of_int16_writes_two_bytes() -> None:
+    for window in (WINDOW, VALID, DILATED):
+        for channels in (2, 8, 40):
+            spec = ConvTranspose(window, channels, 1, 0, wide_sums=32)
+            assert distances(spec) == (least_distance(events_of(spec, 0)),)
 
 
 def _check_against_order(graph: Graph, choice: KernelChoice) -> None:

@@ -11,6 +11,7 @@ from data_folder import data_folder
 from import_models import N, model_of
 from onnx import numpy_helper
 from qdq_files import dense_qdq
+from tflite_wide import deep
 
 from edgec.base.errors import UnsupportedModelError
 from edgec.base.options import CompileOptions
@@ -102,10 +103,23 @@ def test_a_bias_with_a_zero_point_is_refused_once(zero_point, tmp_path):
 @pytest.mark.parametrize(
     ("differing", "gap", "warns"), [(0.2, 30, False), (0.9, 4, False), (0.3, 5, True)]
 )
-def test_when_it_warns(differing, gap, warns):
+@pytest.mark.parametrize("step", [1, 256])
+def test_when_it_warns(differing, gap, warns, step):
     """A steep softmax moves single codes far, rounding moves many codes by one: neither warns."""
-    worst = TensorGap("y", differing, gap)
-    assert bool(file_warnings(QdqFileReport(8, differing, worst, None))) is warns
+    worst, fine = TensorGap("y", differing, gap * step, step), step > 1
+    share = 0.99 if fine else differing
+    found = QdqFileReport(8, share, worst, None, differing if fine else None)
+    assert bool(file_warnings(found)) is warns
+
+
+def test_roundings_of_16_bits_do_not_warn(tmp_path):
+    """What TensorFlow Lite Micro computes to the bit is some of 65,536 codes from real numbers."""
+    model = integer_model(deep(tmp_path / "m.tflite"), None, CompileOptions())
+    found = compared(model)
+    assert found.differing > 0.25
+    assert 4 < found.worst.largest_gap < 128
+    assert (found.far, found.first) == (0.0, None)
+    assert file_warnings(found) == ()
 
 
 @pytest.mark.data

@@ -45,6 +45,11 @@ class MatMul(MatrixPairs):
         return a, b, y
 
     @property
+    def sum_type(self) -> str:
+        """C type of a sum."""
+        return "int64_t" if isinstance(self.output, qops.Once15) else "int32_t"
+
+    @property
     def start(self) -> str:
         """What a sum starts from in C."""
         return start_of(self.output)

@@ -8,10 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Tensor
-from edgec.ir.qops.layer_end import largest_sum
 from edgec.ir.weighted import form_of
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_group
@@ -20,6 +18,7 @@ from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
     ends_plainly,
+    sum_bits,
     weighted16_arguments,
 )
 from edgec.kernels.common.window import Window, dense_window
@@ -117,14 +116,13 @@ def spec(graph: Graph, node: Node, _target: Target) -> Windowed:
     attrs = node.attrs_as(qops.QConv, qops.QGemm)
     inputs: qops.PlainLayer.Inputs[Tensor] = qops.PlainLayer.Inputs.of(graph.tensors(node))
     once = isinstance(attrs.output, qops.Once15)
-    most = largest_sum(inputs.w, inputs.b, attrs.reach)
     return Windowed(
         window=dense_window(graph, node),
         out_channels=inputs.w.shape[0],
         group=getattr(attrs, "group", 1),
         x=inputs.x.dtype,
         y=attrs.output.dtype,
-        sum_bits=64 if most > INT32_MAX else 32,
+        sum_bits=sum_bits(inputs, attrs.reach),
         shift=None if once else getattr(attrs.output, "shift", 0),
     )
 

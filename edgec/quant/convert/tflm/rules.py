@@ -92,16 +92,13 @@ class TflmRules(Rules):
         quant = slope.quant
         if quant is None or quant.axis is not None:
             return self._others(y).rectifier(x, slope, y)
-        factor = x.scale / y.scale
-        above = two_roundings31(factor, float(x.span), y)
-        below = two_roundings31(x.scale * quant.tensor_scale / y.scale, float(x.span * SPAN), y)
-        if above is None or below is None:
+        below = x.scale * quant.tensor_scale / y.scale
+        ends = (x.scale / y.scale, float(x.span)), (below, float(x.span * SPAN))
+        attrs = rectifier31(*ends, y)
+        if attrs is None:
             return self._others(y).rectifier(x, slope, y)
         steps = slope.array.reshape(-1).astype(np.int16) - np.int16(quant.tensor_zero_point)
-        forms = above.form, below.form
-        assert isinstance(forms[0], qops.TwoRoundings31)
-        assert isinstance(forms[1], qops.TwoRoundings31)
-        return qops.QPRelu(forms[0], above.multiplier, forms[1], below.multiplier), steps
+        return attrs, steps
 
     def bounds(self, clip: ops.Clip, y: QuantParams, _limits: tuple[int, int]) -> tuple[int, int]:
         """The codes of the bounds of a Clip, in float32."""
@@ -138,8 +135,10 @@ class TflmRules(Rules):
         multiplier, shift = quantized_factor(x.scale / y.scale)
         if mean:
             multiplier, shift = _divided(multiplier, shift, count)
-        found = _single_twice(multiplier, shift, float(SPAN * count), y)
-        return super().sum_end(x, count, y, mean=mean) if found is None else found
+        found = _single_twice(multiplier, shift, float(x.span * count), y)
+        if found is None:
+            return self._others(y).sum_end(x, count, y, mean=mean)
+        return found
 
     def product_end(self, a: Coded, b: Coded, y: Output, bound: float, scale: float) -> Single:
         """Rounded twice; the scales of the operands meet in float32."""
@@ -169,7 +168,7 @@ class TflmRules(Rules):
             QuantizationError: there are no others.
         """
         if self._own is None:
-            raise tflm_refusal("its scales are too far apart", y.where)
+            raise tflm_refusal("its scales are too far apart, or its sums too long", y.where)
         return self._own
 
 
@@ -192,8 +191,28 @@ def two_roundings31(factor: float, bound: float, y: Output) -> Single | None:
     return Single(form, multiplier)
 
 
+def rectifier31(
+    above: tuple[float, float], below: tuple[float, float], y: Output
+) -> qops.QPRelu | None:
+    """A rectifier by two roundings; None where an accumulator would leave 32 bits.
+
+    Args:
+        above, below: the factor and the bound of an accumulator on either side of 0.
+        y: the output.
+    """
+    ends = two_roundings31(*above, y), two_roundings31(*below, y)
+    match ends:
+        case (
+            Single(qops.TwoRoundings31() as form, multiplier),
+            Single(qops.TwoRoundings31() as other, slope),
+        ):
+            return qops.QPRelu(form, multiplier, other, slope)
+    return None
+
+
 def _single_twice(multiplier: int, shift: int, bound: float, y: Output) -> Single | None:
     """The end of an operator with one factor; None where its sums would leave 32 bits."""
     if multiplier < 0 or bound * 2.0 ** max(shift, 0) >= _ROOM:
         return None
-    return Single(qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high), multiplier)
+    form = qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high, y.dtype)
+    return Single(form, multiplier)

@@ -18,6 +18,9 @@ from edgec.quant.convert.codes import Coded
 from edgec.quant.convert.context import LayerParts
 from edgec.quant.convert.tflm.rules import tflm_refusal
 
+_REACH = 1 << 15
+"""Largest magnitude of an int16 code."""
+
 
 def is_wide(graph: Graph) -> bool:
     """True for a network to be rounded as TensorFlow Lite Micro does, with int16 activations.
@@ -111,7 +114,7 @@ class FileConversion(AnnotatedConversion):
             b=self.int32("bias", bias),
             multiplier=self.constant("multiplier", multiplier),
         )
-        return LayerParts(inputs, form, reach=1 << 15)
+        return LayerParts(inputs, form, reach=_REACH)
 
     def _scales(self, name: str) -> tuple[float, ...]:
         """The scale of each filter of a layer's weights, or one for all."""
@@ -140,6 +143,11 @@ class FileConversion(AnnotatedConversion):
         if found.params.dtype is not DType.INT16 or self.y.dtype is not DType.INT16:
             raise self.error("it mixes int8 and int16 tensors")
         return found
+
+    def reach_of(self, name: str) -> int:
+        """Any code of the operand's type."""
+        is_int16 = self.operand(name).params.dtype is DType.INT16
+        return _REACH if is_int16 else qops.INT8_SPAN
 
     def error(self, what: str) -> QuantizationError:
         """A refusal of this node."""

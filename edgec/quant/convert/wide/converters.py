@@ -5,24 +5,46 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from edgec.ir import ops
+import numpy as np
+
+from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import PadMode
+from edgec.ir.ops.elementwise import UnaryKind
+from edgec.quant.convert import elementwise
+from edgec.quant.convert.context import Conversion, Converter
 from edgec.quant.convert.wide.conversion import FileConversion
+from edgec.quant.convert.wide.rules import leaky_relu
 
 WideCheck: TypeAlias = Callable[[FileConversion], None]
 WIDE_CHECKS = OperatorTable[WideCheck]()
 """What refuses a node that TensorFlow Lite Micro does not compute either."""
+WIDE_CONVERTERS = OperatorTable[Converter]()
+"""Converters that go before `quant.convert.converters.CONVERTERS`."""
 
 
-@WIDE_CHECKS.entry(ops.Conv, ops.Gemm, ops.AveragePool, ops.Clip, ops.Unary)
+@WIDE_CONVERTERS.entry(ops.Unary)
+def unary(c: Conversion) -> None:
+    """LeakyRelu to QPRelu with slopes of 1 or -1; other functions by tables."""
+    attrs = c.node.attrs_as(ops.Unary)
+    if attrs.kind is not UnaryKind.LEAKY_RELU:
+        elementwise.table(c)
+        return
+    x = c.widened(c.node.input)
+    rectifier, slope = leaky_relu(attrs.alpha, x, c.end)
+    slopes = np.full(c.graph.shape(c.node.input)[-1:], slope, np.int16)
+    c.emit(rectifier, qops.QPRelu.Inputs(x.name, c.constant("slope", slopes)))
+
+
+@WIDE_CHECKS.entry(ops.Conv, ops.ConvTranspose, ops.Gemm, ops.AveragePool, ops.Clip, ops.Unary)
 def any_types(_c: FileConversion) -> None:
     """Operators whose rules check the types."""
 
 
 @WIDE_CHECKS.entry(ops.Reshape, ops.Transpose, ops.Slice, ops.Concat, ops.MaxPool, ops.Pad)
+@WIDE_CHECKS.entry(ops.Maximum, ops.Minimum)
 def moved(c: FileConversion) -> None:
-    """Operators that move codes, between tensors of one scale; kernels pad with bytes of 0."""
+    """Operators that move or choose codes of one scale; kernels pad with bytes of 0."""
     match c.node.attrs:
         case ops.Pad(mode=PadMode.CONSTANT, value=value) if value != 0:
             raise c.error("it pads with another number than 0")
@@ -31,8 +53,20 @@ def moved(c: FileConversion) -> None:
             raise c.error(f"the scale of its operand {name!r} is not that of its output")
 
 
-@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.Softmax)
+@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Softmax)
 def all_int16(c: FileConversion) -> None:
     """Functions of int16 tensors."""
     for name in c.node.inputs:
         c.widened(name)
+
+
+@WIDE_CHECKS.entry(ops.Reduce)
+def reduced(c: FileConversion) -> None:
+    """Means, and the largest or smallest element."""
+    kind = c.node.attrs_as(ops.Reduce).kind
+    if kind.selects:
+        moved(c)
+    elif kind is ops.ReduceKind.MEAN:
+        all_int16(c)
+    else:
+        raise c.error(f"{kind.value} of 16-bit tensors is not supported")

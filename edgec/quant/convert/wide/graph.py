@@ -20,10 +20,11 @@ from edgec.quant.convert.rules import Rules
 from edgec.quant.convert.tflm.converters import TFLM_CONVERTERS
 from edgec.quant.convert.tflm.rules import TflmRules
 from edgec.quant.convert.wide.conversion import FileConversion, has_int16
-from edgec.quant.convert.wide.converters import WIDE_CHECKS
+from edgec.quant.convert.wide.converters import WIDE_CHECKS, WIDE_CONVERTERS
 from edgec.quant.convert.wide.rules import WideRules
 
 _OF_INT8: Mapping[type[Operator], Converter] = MappingProxyType({**CONVERTERS, **TFLM_CONVERTERS})
+_OF_INT16: Mapping[type[Operator], Converter] = MappingProxyType({**CONVERTERS, **WIDE_CONVERTERS})
 
 
 def to_wide(graph: Graph) -> Graph:
@@ -54,7 +55,7 @@ def _convert(graph: Graph, builder: GraphBuilder, node: Node) -> None:
     if has_int16(graph, node):
         conversion = FileConversion(*made, WideRules())
         WIDE_CHECKS[type(node.attrs)](conversion)
-        convert(conversion, CONVERTERS)
+        convert(conversion, _OF_INT16)
     else:
         convert(FileConversion(*made, TflmRules(Rules())), _OF_INT8)
 

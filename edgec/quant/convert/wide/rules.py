@@ -13,10 +13,12 @@ from edgec.base.tflite_arithmetic import MOST_SHIFT, quantized_factor, reduced_f
 from edgec.ir import ops, qops
 from edgec.ir.ops.elementwise import UnaryKind
 from edgec.quant.convert.codes import Coded, Output
-from edgec.quant.convert.rules import Mean, SoftmaxParts
-from edgec.quant.convert.tflm.rules import TflmRules, is_code_mean, tflm_refusal
+from edgec.quant.convert.rules import Mean, Single, SoftmaxParts
+from edgec.quant.convert.tflm.rules import TflmRules, is_code_mean, rectifier31, tflm_refusal
 from edgec.quant.convert.wide.tables import exponentials, reciprocals, sigmoid_table
 
+_LARGEST_SUM = 2.0**47
+"""TensorFlow Lite multiplies sums below this."""
 _MOST_LEFT = 7
 """Largest left shift of a factor that TensorFlow Lite takes for a sum of 64 bits."""
 _UNIT = 2.0**-15
@@ -40,6 +42,20 @@ class WideRules(TflmRules):
         multipliers, shifts = (np.array(column) for column in zip(*numbers, strict=True))
         form = qops.Once15(tuple(map(int, shifts)), y.low, y.high)
         return form, multipliers.astype(np.int16)
+
+    def product_end(self, a: Coded, b: Coded, y: Output, bound: float, scale: float) -> Single:
+        """Rounded once, from sums of 64 bits; the scales of the operands meet in float32.
+
+        Raises:
+            QuantizationError: a factor or a sum is out of range.
+
+        Source: TensorFlow Lite Micro, micro/kernels/batch_matmul.cc.
+        """
+        if scale != 1.0 or bound >= _LARGEST_SUM:
+            raise tflm_refusal(f"its factor is {scale:g}, its sums reach {bound:.3g}", y.where)
+        product = float(np.float32(a.scale) * np.float32(b.scale))
+        multiplier, shift = _reduced(product / y.scale, y.where)
+        return Single(qops.Once15((shift,), y.low, y.high), multiplier)
 
     def mean(self, x: Coded, attrs: ops.AveragePool, y: Output) -> Mean:
         """The end of a mean of raw codes.
@@ -93,6 +109,25 @@ class WideRules(TflmRules):
         if multiplier > INT16_MAX:
             raise tflm_refusal("the scale of its input is too large", y.where)
         return qops.Logistic(tanh, multiplier, shift), sigmoid_table()
+
+
+def leaky_relu(alpha: float, x: Coded, y: Output) -> tuple[qops.QPRelu, int]:
+    """LeakyRelu of int16, and the slope of what is below 0: 1, or -1 where alpha is negative.
+
+    Raises:
+        QuantizationError: a factor is out of range.
+
+    Source: TensorFlow Lite Micro, micro/kernels/leaky_relu_common.cc, and TensorFlow Lite,
+    kernels/internal/reference/leaky_relu.h (QuantizeLeakyRelu).
+    """
+    real = float(np.float32(alpha))
+    # A slope of -1 turns the least code around, which has no counterpart.
+    factors = x.scale / y.scale, x.scale * abs(real) / y.scale
+    above, below = ((factor, float(x.span + 1)) for factor in factors)
+    attrs = rectifier31(above, below, y)
+    if attrs is None:
+        raise tflm_refusal("its scales are too far apart", y.where)
+    return attrs, -1 if real < 0 else 1
 
 
 def _reduced(factor: float, where: str) -> tuple[int, int]:

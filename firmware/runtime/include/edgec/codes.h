@@ -125,6 +125,56 @@ static inline edgec_status_t edgec_quantize_s16(void *codes, const float *values
     return EDGEC_OK;
 }
 
+/* The code of a real number as TensorFlow Lite finds it: the quotient in float, rounded, halves
+ * away from zero; what lies beyond the codes becomes the last one.  NaN has the code of zero. */
+static inline int32_t edgec_code_in_float(float real, float scale, int32_t zero_point, int32_t low,
+                                          int32_t high) {
+    const float most = 131072.0F; /* beyond all codes, whatever the zero point */
+    const float steps = real / scale;
+    if (steps >= most) {
+        return high;
+    }
+    if (steps <= -most) {
+        return low;
+    }
+    if (!(steps > -most)) {
+        return zero_point; /* no number */
+    }
+    int32_t code = (int32_t)steps; /* towards zero */
+    const float rest = steps - (float)code;
+    code += (rest >= 0.5F) ? 1 : 0;
+    code -= (rest <= -0.5F) ? 1 : 0;
+    code += zero_point;
+    return code < low ? low : (code > high ? high : code);
+}
+
+/* As edgec_quantize_s8 and edgec_quantize_s16, by edgec_code_in_float. */
+static inline edgec_status_t edgec_quantize_float_s8(void *codes, const float *values,
+                                                     uint32_t count, float scale,
+                                                     int32_t zero_point) {
+    int8_t *const found = (int8_t *)codes;
+    if (found == NULL || values == NULL) {
+        return EDGEC_ERROR_NULL;
+    }
+    for (uint32_t i = 0U; i < count; i++) {
+        found[i] = (int8_t)edgec_code_in_float(values[i], scale, zero_point, -128, 127);
+    }
+    return EDGEC_OK;
+}
+
+static inline edgec_status_t edgec_quantize_float_s16(void *codes, const float *values,
+                                                      uint32_t count, float scale,
+                                                      int32_t zero_point) {
+    int16_t *const found = (int16_t *)codes;
+    if (found == NULL || values == NULL) {
+        return EDGEC_ERROR_NULL;
+    }
+    for (uint32_t i = 0U; i < count; i++) {
+        found[i] = (int16_t)edgec_code_in_float(values[i], scale, zero_point, -32768, 32767);
+    }
+    return EDGEC_OK;
+}
+
 /* The same for features that have a scale and a zero point each; these may lie far beyond the
  * codes, so this computes in double arithmetic. */
 static inline edgec_status_t edgec_quantize_features(void *codes, const float *values,

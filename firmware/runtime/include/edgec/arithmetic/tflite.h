@@ -43,6 +43,13 @@ EDGEC_INLINE int8_t edgec_twice_s8(int32_t acc, int32_t multiplier, int32_t left
     return edgec_clamp_s8(zero_point + edgec_twice(acc, multiplier, left, right), low, high);
 }
 
+/* The same with bounds within int16. */
+EDGEC_INLINE int16_t edgec_twice_s16(int32_t acc, int32_t multiplier, int32_t left, int32_t right,
+                                     int32_t zero_point, int32_t low, int32_t high) {
+    const int32_t code = zero_point + edgec_twice(acc, multiplier, left, right);
+    return (int16_t)edgec_clamp_s32(code, low, high);
+}
+
 /* An operand of an addition in steps of 2^-20 (ir/qops/add.py, TfliteSum): a code less its zero
  * point, in fine steps. */
 EDGEC_INLINE int32_t edgec_tflite_sum20(int32_t distance, int32_t multiplier, int32_t right) {
