@@ -23,6 +23,7 @@ from edgec.importers.common.states import BY_NAMES, paired_names, with_state
 from edgec.importers.common.summary import ModelSummary, Shape, summarize
 from edgec.importers.onnx.cleanup import clean, whole_inputs, widen
 from edgec.importers.onnx.expansion import expand
+from edgec.importers.onnx.fused_nodes import FUSED
 from edgec.importers.onnx.input_shapes import fix_input_shapes
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.nbits import NBITS
@@ -97,7 +98,7 @@ def translated(
     fix_input_shapes(model, shapes)
     widen(model)
     whole_inputs(model)
-    expand(model, {**QOPERATORS, **QONNX, **NBITS})
+    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)
