@@ -220,4 +220,4 @@ FUSED: Mapping[tuple[str, str], Rule] = MappingProxyType(
         },
     }
 )
-"""How a node is written, by domain and operator."""
+"""The rules that write nodes as those of ONNX, by domain and operator."""
