@@ -29,6 +29,7 @@ from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
 from edgec.ir.searched import is_open
 from edgec.quant import QuantReport, to_integer
+from edgec.quant.scales.groups import pinned_by_model
 from edgec.workflow.calibration_check import calibration_warnings
 from edgec.workflow.integer import IntegerModel, RealModel, integer_model
 
@@ -159,7 +160,7 @@ def _refuse_untrainable(graph: Graph) -> None:
                 where=node.name,
                 hint="leave --train out: `edgec compile` quantizes the float model",
             )
-    pinned = [n for n, v in graph.values.items() if v.quant and n not in graph.input_features]
+    pinned = pinned_by_model(graph)
     if pinned:
         raise TrainingError("the model is quantized already", where=pinned[0], hint=hint)
     pooled = [name for name, constant in graph.constants.items() if constant.pooled is not None]

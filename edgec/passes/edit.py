@@ -10,6 +10,7 @@ from edgec.base.limits import SWEEP_WHOLE_NODES
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.layout import inverse
 from edgec.ir.operator import Operator
 from edgec.ir.qparams import QuantParams
 from edgec.passes.blocks import sweep_blocks
@@ -114,6 +115,39 @@ def _merged_quant(graph: Graph, source: str, target: Value, node: Node) -> Quant
 def _renamable(graph: Graph, source: str) -> bool:
     """Whether a value may take over the name of a graph output."""
     return source in graph.producers and source not in graph.outputs
+
+
+def on_last_axis(
+    builder: GraphBuilder,
+    node: Node,
+    attrs: Operator,
+    x: str,
+    axis: int,
+    rest: tuple[str, ...] = (),
+) -> None:
+    """Put an operator of the last axis in place of `node`, of another axis between transposes.
+
+    Args:
+        builder: holds the graph.
+        node: computes what the operator does; its output stays.
+        attrs: the operator.
+        x: value of the shape of the output.
+        axis: non-negative; what the operator works along.
+        rest: further operands of the operator.
+    """
+    value = builder.values[node.output]
+    rank = len(value.shape)
+    if axis == rank - 1:
+        builder.put(replace(node, attrs=attrs, inputs=(x, *rest)))
+        return
+    perm = (*(each for each in range(rank) if each != axis), axis)
+    shape = tuple(value.shape[each] for each in perm)
+    names = [builder.fresh(f"{value.name}/{part}") for part in ("last", "along")]
+    for name in names:
+        builder.value(replace(value, name=name, shape=shape, quant=None))
+    builder.node(names[0], ops.Transpose(perm), (x,), names[:1], node.sources)
+    builder.node(names[1], attrs, (names[0], *rest), names[1:], node.sources)
+    builder.put(replace(node, attrs=ops.Transpose(inverse(perm)), inputs=(names[1],)))
 
 
 def replace_node(graph: Graph, node: Node, *removed: Node) -> Graph:

@@ -1,23 +1,26 @@
 """One operator in place of several that together compute a known activation function.
 
 Exporters write GELU, SiLU and the sigmoid in many ways: by erf, by tanh, by exp, halved before or
-after, with squares or powers.  So they are recognised by their values, not by their form: operands
-in any order, constants on either side.
+after, with squares or powers, with a choice by sign.  So they are recognised by their values, not
+by their form: operands in any order, constants on either side.
 
 Rules:
 1. function: element-wise operators that make a value of one other value and numbers alone, and
-   whose result equals one of `_FUNCTIONS`, x * sigmoid(a * x), sigmoid(a * x) or tanh(a * x) at
-   `_POINTS`, become that `Unary`, of a * x where it has no such factor itself.
+   whose result equals one of `_FUNCTIONS` or one of `_candidates` with numbers of its own at
+   `_POINTS`, become that operator, of a * x where sigmoid(a * x) or tanh(a * x) has no factor.
+2. hard sigmoid: a sum, product and Clip after a convolution or dense layer that nothing else reads
+   are left as they are: they become part of that layer.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.portable_functions import log
 from edgec.floatrun.codes import unary_function
 from edgec.ir import ops
@@ -26,19 +29,27 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import sweep
 
-_POINTS = np.linspace(-9.0, 9.0, 145)
-"""The points at which functions are compared; 0 and 1 are among them."""
+_FAR = np.asarray([12.0, 20.5, 40.0, 80.0])
+_POINTS = np.concatenate([-_FAR[::-1], np.linspace(-9.0, 9.0, 145), _FAR])
+"""The points at which functions are compared, ascending; -1, 0 and 1 are among them."""
 _TOLERANCE = 1e-5
 """GELU and its approximation differ by 4.7e-4; the constants of a file are float32."""
 _MOST_NODES = 16
+_LEAST_BEND = 1e-3
+"""Least value beside a straight line that makes a bent one."""
+_NEAR = 0.125
+"""One of `_POINTS`, near which a hard sigmoid is straight."""
 _LEAST_FACTOR = 0.1
 """With smaller ones a sigmoid and a straight line differ by less than the tolerance."""
-_FUNCTIONS = (
+_FUNCTIONS: tuple[ops.Unary | ops.Clip, ...] = (
     ops.Unary(UnaryKind.GELU),
     ops.Unary(UnaryKind.GELU_TANH),
     ops.Unary(UnaryKind.SOFTPLUS),
     ops.Unary(UnaryKind.MISH),
     ops.Unary(UnaryKind.HARD_SWISH),
+    ops.Unary(UnaryKind.SOFTSIGN),
+    ops.Unary(UnaryKind.ABS),
+    ops.Clip(0.0, math.inf),
 )
 
 
@@ -49,16 +60,18 @@ def fuse_functions(graph: Graph) -> Graph:
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     # An operator of one function alone is no composition: nothing can be gained.
-    if not _elementwise(graph, node):
+    if not _elementwise(graph, node) or not _is_real(graph, node.output):
         return None
     for source in _sources(graph, node):
-        cone = _cone(graph, node, source)
+        cone = _cone(graph, node, source) if _is_real(graph, source) else None
         if cone is None or len(cone) < 2:
             continue
         known = _recognised(_values(graph, node.output, source, {}))
         if known is None:
             continue
         attrs, factor = known
+        if _is_hard_sigmoid(attrs) and _from_layer(graph, source):
+            return None
         if factor == 1.0:
             return _fused(graph, node, cone, source, attrs)
         if len(cone) > 2:
@@ -67,7 +80,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 
 def _fused(
-    graph: Graph, node: Node, cone: tuple[Node, ...], source: str, attrs: ops.Unary
+    graph: Graph, node: Node, cone: tuple[Node, ...], source: str, attrs: ops.Unary | ops.Clip
 ) -> Graph:
     builder = GraphBuilder.of(graph)
     sources = tuple(dict.fromkeys(name for part in cone for name in part.sources))
@@ -80,7 +93,7 @@ def _scaled(
     node: Node,
     cone: tuple[Node, ...],
     source: str,
-    attrs: ops.Unary,
+    attrs: ops.Unary | ops.Clip,
     factor: float,
 ) -> Graph:
     """The graph with the function of `source` times a factor in place of `node`."""
@@ -135,15 +148,36 @@ def _cone(graph: Graph, node: Node, source: str) -> tuple[Node, ...] | None:
     return tuple(part for part in graph.nodes if part.name in found)
 
 
+def _is_hard_sigmoid(attrs: ops.Unary | ops.Clip) -> bool:
+    return isinstance(attrs, ops.Unary) and attrs.kind is UnaryKind.HARD_SIGMOID
+
+
+def _from_layer(graph: Graph, name: str) -> bool:
+    """Whether a convolution or dense layer computes a value that one operator reads."""
+    while (made := graph.producers.get(name)) is not None:
+        if graph.sole_consumer(name) is None:
+            return False
+        if isinstance(made.attrs, ops.Weighted | ops.BatchNormalization):
+            return True
+        if not isinstance(made.attrs, ops.Transpose | ops.Reshape):
+            return False
+        name = made.first
+    return False
+
+
 def _elementwise(graph: Graph, node: Node) -> bool:
     """Whether a node computes each element from one element of each value and numbers."""
     if isinstance(node.attrs, ops.Clip):
         return True
-    if isinstance(node.attrs, ops.Unary):
-        return node.attrs.kind is not UnaryKind.NOT
+    if isinstance(node.attrs, ops.Unary | ops.Cast):
+        return True
     numbers = all(_is_number(graph, name) for name in node.inputs if graph.is_constant(name))
     shapes = {graph.shape(name) for name in (*node.inputs, node.output) if name in graph.values}
-    return isinstance(node.attrs, ops.Arithmetic) and numbers and len(shapes) == 1
+    return isinstance(node.attrs, ops.Arithmetic | ops.Where) and numbers and len(shapes) == 1
+
+
+def _is_real(graph: Graph, name: str) -> bool:
+    return graph.values[name].dtype is DType.FLOAT32
 
 
 def _is_number(graph: Graph, name: str) -> bool:
@@ -167,26 +201,39 @@ def _values(graph: Graph, name: str, source: str, known: dict[str, Array]) -> Ar
 
 def _computed(node: Node, operands: list[Array]) -> Array:
     with np.errstate(all="ignore"):
-        if isinstance(node.attrs, ops.Arithmetic):
-            return node.attrs.evaluate(node.attrs.Inputs.of(operands))
+        match node.attrs:
+            case ops.Arithmetic():
+                return node.attrs.evaluate(node.attrs.Inputs.of(operands))
+            case ops.Where():
+                condition, a, b = operands
+                return np.where(condition != 0, a, b)
+            case ops.Cast():
+                return operands[0].astype(np.float64)
         function = unary_function(node.attrs_as(ops.Unary, ops.Clip))
         return np.asarray(function(operands[0]))
 
 
-def _recognised(values: Array) -> tuple[ops.Unary, float] | None:
+def _recognised(values: Array) -> tuple[ops.Unary | ops.Clip, float] | None:
     """The operator with these values at `_POINTS` and the factor of its operand, or None."""
     if values.size != _POINTS.size or not np.isfinite(values).all():
         return None
-    for attrs, factor in _candidates(float(values[np.searchsorted(_POINTS, 1.0)])):
+    for attrs, factor in _candidates(values):
         wanted = unary_function(attrs)(_POINTS * factor)
-        if np.allclose(values, wanted, rtol=0.0, atol=_TOLERANCE):
+        if _agree(values, wanted):
             return attrs, factor
     return None
 
 
-def _candidates(at_one: float) -> Iterator[tuple[ops.Unary, float]]:
-    """Known functions, with the factors that follow from the value at 1."""
+def _agree(values: Array, wanted: Array) -> bool:
+    return np.allclose(values, wanted, rtol=_TOLERANCE, atol=_TOLERANCE)
+
+
+def _candidates(values: Array) -> Iterator[tuple[ops.Unary | ops.Clip, float]]:
+    """Known functions, with the numbers that follow from values at -1, 0, 1 and beside 0."""
     yield from ((attrs, 1.0) for attrs in _FUNCTIONS)
+    below, at_zero, near, at_one = values[
+        np.searchsorted(_POINTS, [-1.0, 0.0, _NEAR, 1.0])
+    ].tolist()
     if 0.5 + _TOLERANCE < at_one < 1.0:  # 0.5: the slope is 0, and the function x / 2
         yield ops.Unary(UnaryKind.SWISH, alpha=_logit(at_one)), 1.0
     if 0.0 < at_one < 1.0 and abs(_logit(at_one)) > _LEAST_FACTOR:
@@ -195,6 +242,15 @@ def _candidates(at_one: float) -> Iterator[tuple[ops.Unary, float]]:
         factor = _logit((at_one + 1.0) / 2.0) / 2.0
         if abs(factor) > _LEAST_FACTOR:
             yield ops.Unary(UnaryKind.TANH), factor
+    if abs(below + 1.0) > _LEAST_BEND:
+        yield ops.Unary(UnaryKind.LEAKY_RELU, alpha=round(-below, 6)), 1.0
+    if at_one > _LEAST_BEND < abs(below):
+        alpha, gamma = round(below / np.expm1(-1.0) / at_one, 6), round(at_one, 6)
+        yield ops.Unary(UnaryKind.ELU, alpha=alpha), 1.0
+        yield ops.Unary(UnaryKind.SELU, alpha=alpha, beta=gamma), 1.0
+    if 0.0 < at_zero < 1.0 and _agree(np.sort(values[[0, -1]]), np.asarray([0.0, 1.0])):
+        slope = round((near - at_zero) / _NEAR, 6)
+        yield ops.Unary(UnaryKind.HARD_SIGMOID, alpha=slope, beta=round(at_zero, 6)), 1.0
 
 
 def _logit(share: float) -> float:

@@ -32,7 +32,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
-from edgec.passes.edit import sweep
+from edgec.passes.edit import on_last_axis, sweep
 from edgec.passes.linear import channel_constant, either_way, per_channel
 
 _SQUARE = ops.Unary(UnaryKind.POW, alpha=2.0)
@@ -281,24 +281,11 @@ def _sources(parts: tuple[Node, ...]) -> tuple[str, ...]:
 def _with_core(graph: Graph, node: Node, core: _Core) -> Graph:
     """The normalization in place of `node`; its parts go when nothing else reads them."""
     builder = GraphBuilder.of(graph)
-    value = graph.values[node.output]
-    channels = value.shape[core.axis]
+    channels = graph.shape(node.output)[core.axis]
     gamma = builder.constant(f"{node.name}/gamma", np.ones(channels, np.float32))
     beta = ("",) if isinstance(core.attrs, ops.LayerNormalization) else ()
-    rank = len(value.shape)
-    if core.axis == rank - 1:
-        inputs = (core.x, gamma, *beta)
-        builder.put(replace(node, attrs=core.attrs, inputs=inputs, sources=core.sources))
-        return builder.build()
-    perm = (*(i for i in range(rank) if i != core.axis), core.axis)
-    back = tuple(perm.index(axis) for axis in range(rank))
-    shape = tuple(value.shape[axis] for axis in perm)
-    names = [builder.fresh(f"{value.name}/{part}") for part in ("last", "normal")]
-    for name in names:
-        builder.value(replace(value, name=name, shape=shape, quant=None))
-    builder.node(names[0], ops.Transpose(perm), (core.x,), names[:1], node.sources)
-    builder.node(names[1], core.attrs, (names[0], gamma, *beta), names[1:], core.sources)
-    builder.put(replace(node, attrs=ops.Transpose(back), inputs=(names[1],)))
+    node = replace(node, sources=core.sources)
+    on_last_axis(builder, node, core.attrs, core.x, core.axis, (gamma, *beta))
     return builder.build()
 
 

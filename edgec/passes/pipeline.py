@@ -16,6 +16,7 @@ from edgec.passes.fuse_matmul import fuse_matmul
 from edgec.passes.fuse_norm import fuse_norm
 from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
+from edgec.passes.fuse_softmax import fuse_softmax
 from edgec.passes.hide_by_choice import hide_by_choice
 from edgec.passes.hold_carried import held_notes, hold_carried
 from edgec.passes.layout import layout
@@ -35,6 +36,7 @@ REAL_PASSES = (
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
     Pass("fuse_dilation", Stage.REAL, Stage.REAL, fuse_dilation),
     Pass("fuse_functions", Stage.REAL, Stage.REAL, fuse_functions),
+    Pass("fuse_softmax", Stage.REAL, Stage.REAL, fuse_softmax),
     Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
     Pass("fuse_matmul", Stage.REAL, Stage.REAL, fuse_matmul),
     Pass("fuse_attention", Stage.REAL, Stage.REAL, fuse_attention),

@@ -26,6 +26,18 @@ _TYPES = {
 
 
 @dataclass(frozen=True)
+class Sparsity:
+    """Order of axes and blocks, the axes of blocks, and the levels of the tree in that order.
+
+    A level is the size of a dense one, or segments and indices of compressed rows.
+    """
+
+    order: Sequence[int] = ()
+    blocks: Sequence[int] = ()
+    levels: Sequence[int | tuple[Sequence[int], Sequence[int]]] = ()
+
+
+@dataclass(frozen=True)
 class T:
     """A tensor: computed (`data` None) or constant; `signature`: -1 where a size is open.
 
@@ -40,7 +52,7 @@ class T:
     axis: int = 0
     signature: Sequence[int] | None = None
     variable: bool = False
-    sparse: bool = False
+    sparse: Sparsity | None = None
     offset: int = 0
 
 
@@ -190,9 +202,33 @@ def _tensor(b: flatbuffers.Builder, name: str, t: T, buffer: int) -> int:
         fields["Quantization"] = _table(
             b, "QuantizationParameters", Scale=scale, ZeroPoint=zero, QuantizedDimension=t.axis
         )
-    if t.sparse:
-        fields["Sparsity"] = _table(b, "SparsityParameters")
+    if t.sparse is not None:
+        fields["Sparsity"] = _sparsity(b, t.sparse)
     return _table(b, "Tensor", Type=_TYPES[t.dtype], Buffer=buffer, IsVariable=t.variable, **fields)
+
+
+def _sparsity(b: flatbuffers.Builder, sparse: Sparsity) -> int:
+    levels = _offsets(b, [_level(b, level) for level in sparse.levels])
+    order, blocks = _ints(b, sparse.order), _ints(b, sparse.blocks)
+    return _table(
+        b, "SparsityParameters", TraversalOrder=order, BlockMap=blocks, DimMetadata=levels
+    )
+
+
+def _level(b: flatbuffers.Builder, level: int | tuple[Sequence[int], Sequence[int]]) -> int:
+    """A level of a sparse tensor; lists are of 8 bits where they fit, else of 16 or 32."""
+    if isinstance(level, int):
+        return _table(b, "DimensionMetadata", Format=tflite.DimensionType.DENSE, DenseSize=level)
+    fields: dict[str, Any] = {"Format": tflite.DimensionType.SPARSE_CSR}
+    for part, numbers in zip(("ArraySegments", "ArrayIndices"), level, strict=True):
+        most = max(numbers, default=0)
+        kind = (
+            "Uint8Vector" if most < 1 << 8 else "Uint16Vector" if most < 1 << 16 else "Int32Vector"
+        )
+        dtype = {"U": np.uint8, "I": np.int32}[kind[0]] if "16" not in kind else np.uint16
+        fields[f"{part}Type"] = getattr(tflite.SparseIndexVector, kind)
+        fields[part] = _table(b, kind, Values=_ints(b, numbers, dtype))
+    return _table(b, "DimensionMetadata", **fields)
 
 
 def _operator(b: flatbuffers.Builder, op: Op, numbers: Mapping[str, int], code: int) -> int:

@@ -78,9 +78,11 @@ def dense(
     biases: T | None = None,
     y: float = 0.0009,
     dtype: str = "int16",
+    weight: T | None = None,
 ) -> Path:
     tensors = {
-        "x": codes((rows, width), 0.0003, dtype), "w": weights(7, width, channels=channels),
+        "x": codes((rows, width), 0.0003, dtype),
+        "w": weight or weights(7, width, channels=channels),
         "b": biases or bias(7), "y": codes((rows, 7), y, dtype),
     }  # fmt: skip
     op = Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"], "FullyConnectedOptions")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import onnx
@@ -25,7 +26,7 @@ from edgec.importers.common.boundary import library_call
 from edgec.importers.common.gathered import range_of, take
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.common.turned import Turned, part_of_turn, turned
-from edgec.importers.onnx.cleanup import clean
+from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, clean, static_shape
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.walk import subgraphs
 from edgec.ir.graph import Constant, Value
@@ -173,11 +174,7 @@ def of_turns(ctx: Context, view: OnnxNode, node: ir.Node) -> Tensor | tuple[Tens
     Raises:
         UnsupportedError: there is no such form of it.
     """
-    read = {
-        value.name or "": ctx.tensors.get(value.name or "")
-        for value in node.inputs
-        if value is not None and value.name
-    }
+    read = _read(ctx, node)
     found = [x for x in read.values() if isinstance(x, Turned)]
     if not found or node.op_type in WITH_BODIES:
         return None
@@ -185,6 +182,39 @@ def of_turns(ctx: Context, view: OnnxNode, node: ir.Node) -> Tensor | tuple[Tens
         return _evaluated(node, read, _innermost(found))
     chosen = _CHOOSERS.get(node.op_type)
     return chosen(ctx, view) if chosen is not None else None
+
+
+def of_constants(ctx: Context, node: ir.Node) -> tuple[Tensor, ...] | None:
+    """Outputs of a node of plain constants that cleaning has left; None for any other node.
+
+    These are operators that ONNX defines by others, such as Gelu: libraries do not compute them.
+    """
+    read, shapes = _read(ctx, node), [static_shape(value) for value in node.outputs]
+    plain = all(type(x) is Constant and x.quant is None and x.pooled is None for x in read.values())
+    small = all(shape and math.prod(shape) <= MAX_FOLDED_ELEMENTS for shape in shapes)
+    if not read or not plain or not small or not _is_defined_by_others(node):
+        return None
+    with library_call("a node of constants cannot be computed"):
+        evaluator = ReferenceEvaluator(_alone(node, read))
+        results = evaluator.run(None, {name: _in_turn(x, 0) for name, x in read.items()})
+    named = zip(node.outputs, results, strict=True)
+    return tuple(Constant(value.name or "", np.asarray(array)) for value, array in named)
+
+
+def _is_defined_by_others(node: ir.Node) -> bool:
+    with library_call("the definition of the operator in ONNX cannot be read"):
+        schema: Any = onnx.defs.get_schema(node.op_type, _opset(node), "")
+    return bool(schema.has_function or schema.has_context_dependent_function)
+
+
+def _opset(node: ir.Node) -> int:
+    return node.version or (node.graph.opset_imports.get("", 17) if node.graph else 17)
+
+
+def _read(ctx: Context, node: ir.Node) -> dict[str, Tensor | None]:
+    """The tensors that a node reads, by name."""
+    names = (value.name for value in node.inputs if value is not None)
+    return {name: ctx.tensors.get(name) for name in names if name}
 
 
 def _innermost(found: list[Turned]) -> Loop:
@@ -231,8 +261,7 @@ def _alone(node: ir.Node, read: Mapping[str, Tensor | None]) -> onnx.ModelProto:
     ]
     outputs = [helper.make_tensor_value_info(o.name or "", 0, None) for o in node.outputs]
     graph = helper.make_graph([proto], "node", inputs, outputs)
-    opset = node.version or (node.graph.opset_imports.get("", 17) if node.graph else 17)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _opset(node))])
 
 
 def _in_turn(x: Tensor | None, turn: int) -> Array:

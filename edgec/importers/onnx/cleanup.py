@@ -12,8 +12,8 @@ that mix both precisions) thereby stops being in the way.
 
 Fold the wrapping of negative indices that Keras puts before each Embedding.
 
-``Where(ids < 0, ids + rows, ids)`` is what ONNX's Gather does of itself, so it goes.  (On the
-target indices are at least 0, as of every Gather of rows.)
+``Where(ids < 0, ids + rows, ids)`` is what ONNX's Gather does of itself, so it goes, however it is
+written.  (On the target indices are at least 0, as of every Gather of rows.)
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from edgec.importers.onnx.walk import all_nodes, all_tensors
 from edgec.importers.onnx.weight_pool_lookup import is_weight_lookup
 
 _WHOLE = (ir.DataType.INT32, ir.DataType.INT64)
+_WHOLE_TYPES = {TensorProto.INT32, TensorProto.INT64}
 
 
 def drop_wrapping(graph: ir.Graph) -> None:
@@ -47,33 +48,126 @@ def drop_wrapping(graph: ir.Graph) -> None:
 
 
 def _wrapped(node: ir.Node) -> ir.Value | None:
-    """The indices that a Where counts from the end where they are negative; None for any other."""
-    if node.op_type != "Where" or len(node.inputs) != 3 or node.outputs[0].is_graph_output():
+    """The indices that a node counts from the end where they are negative; None for any other."""
+    y = node.outputs[0] if node.outputs else None
+    if y is None or y.is_graph_output() or not y.uses() or not _chooses_rows(y):
         return None
-    condition, counted, ids = node.inputs
-    if ids is None or ids.dtype not in _WHOLE or not _chooses_rows(node.outputs[0]):
+    found = _chosen(node) if node.op_type == "Where" else _added(node)
+    return found if found is not None and found.dtype in _WHOLE else None
+
+
+def _chosen(node: ir.Node) -> ir.Value | None:
+    """The ids of ``Where(ids < 0, ids + rows, ids)``, or of the same with the condition negated."""
+    if len(node.inputs) != 3:
         return None
-    negative, added = _operands(condition, "Less"), _operands(counted, "Add")
-    if negative is None or added is None or negative[0] is not ids or added[0] is not ids:
+    condition, a, b = node.inputs
+    negated = _input_of(condition, "Not")
+    if negated is not None:
+        condition, a, b = negated, b, a
+    for ids, counted, below in ((b, a, True), (a, b, False)):
+        if ids is not None and _plus_rows(counted, ids) and _is_sign(condition, ids, below):
+            return ids
+    return None
+
+
+def _added(node: ir.Node) -> ir.Value | None:
+    """The ids of ``ids + rows * (ids < 0)``."""
+    if node.op_type != "Add" or len(node.inputs) != 2:
         return None
-    return ids if negative[1] == 0 and added[1] > 0 else None
+    for ids, other in (node.inputs, node.inputs[::-1]):
+        product = _pair(other, "Mul")
+        if ids is None or product is None or product[1] <= 0:
+            continue
+        condition = _input_of(product[0], "Cast")
+        if condition is not None and _is_sign(condition, ids, True):
+            return ids
+    return None
+
+
+def _plus_rows(value: ir.Value | None, ids: ir.Value) -> bool:
+    added = _pair(value, "Add")
+    return added is not None and added[0] is ids and added[1] > 0
+
+
+def _is_sign(value: ir.Value | None, ids: ir.Value, below: bool) -> bool:
+    """Whether a value says of ids that they are negative (`below`), or that they are not."""
+    made = value.producer() if value is not None else None
+    if made is None or len(made.inputs) != 2:
+        return False
+    x, number = made.inputs
+    turned = x is not ids
+    if turned:
+        x, number = number, x
+    least = _number(number)
+    op = _TURNED.get(made.op_type) if turned else made.op_type
+    says = {("Less", 0): True, ("LessOrEqual", -1): True, ("GreaterOrEqual", 0): False}
+    says["Greater", -1] = False
+    return x is ids and least is not None and says.get((op or "", least)) is below
+
+
+_TURNED = {
+    "Less": "Greater",
+    "Greater": "Less",
+    "LessOrEqual": "GreaterOrEqual",
+    "GreaterOrEqual": "LessOrEqual",
+}
+"""The relation of b to a, by that of a to b."""
 
 
 def _chooses_rows(value: ir.Value) -> bool:
-    """Whether a value is nothing but the indices of Gathers."""
-    return all(use.node.op_type == "Gather" and use.idx == 1 for use in value.uses())
+    """Whether a value, moved or as another whole type, is nothing but the indices of Gathers."""
+    for use in value.uses():
+        moves = use.node.op_type in ("Cast", "Reshape", "Unsqueeze", "Squeeze") and use.idx == 0
+        if moves and use.node.outputs[0].dtype in _WHOLE:
+            if use.node.outputs[0].is_graph_output() or not _chooses_rows(use.node.outputs[0]):
+                return False
+        elif use.node.op_type != "Gather" or use.idx != 1:
+            return False
+    return True
 
 
-def _operands(value: ir.Value | None, op: str) -> tuple[ir.Value, int] | None:
-    """First operand of an operator and the number that is its second; None for others."""
+def _input_of(value: ir.Value | None, op: str) -> ir.Value | None:
+    """The operand of an operator of one; None for other values."""
     made = value.producer() if value is not None else None
-    if made is None or made.op_type != op:
+    return made.inputs[0] if made is not None and made.op_type == op and made.inputs else None
+
+
+def _pair(value: ir.Value | None, op: str) -> tuple[ir.Value, int] | None:
+    """Operand of an operator of two, and the number that is the other; None for other values."""
+    made = value.producer() if value is not None else None
+    if made is None or made.op_type != op or len(made.inputs) != 2:
         return None
-    x, number = made.inputs
-    tensor = convenience.get_const_tensor(number) if number is not None else None
-    if x is None or tensor is None or tensor.size != 1:
+    for x, other in (made.inputs, made.inputs[::-1]):
+        number = _number(other)
+        if x is not None and number is not None:
+            return x, number
+    return None
+
+
+def _number(value: ir.Value | None) -> int | None:
+    """The only element of a constant of whole numbers."""
+    tensor = convenience.get_const_tensor(value) if value is not None else None
+    if tensor is None or tensor.size != 1 or tensor.dtype not in _WHOLE:
         return None
-    return x, int(np.asarray(tensor.numpy()).reshape(-1)[0])
+    return int(np.asarray(tensor.numpy()).reshape(-1)[0])
+
+
+def whole_inputs(model: onnx.ModelProto) -> None:
+    """Make inputs of real numbers whole ones, in place, where only a Cast to these reads them.
+
+    Keras feeds token ids as float32 and casts them before an Embedding.
+    """
+    graph = model.graph
+    outputs = {info.name for info in graph.output}
+    for info in graph.input:
+        readers = [node for node in all_nodes(model) if info.name in node.input]
+        to = {a.i for node in readers for a in node.attribute if a.name == "to"}
+        casts = all(node.op_type == "Cast" for node in readers)
+        if not readers or not casts or len(to) != 1 or not to <= _WHOLE_TYPES:
+            continue
+        kind = info.type.tensor_type
+        if kind.elem_type == TensorProto.FLOAT and info.name not in outputs:
+            kind.elem_type = to.pop()
 
 
 MAX_FOLDED_ELEMENTS = 1 << 24

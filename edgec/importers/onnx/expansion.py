@@ -13,6 +13,8 @@ from edgec.base.dtypes import Array
 from edgec.importers.common.boundary import library_call
 
 STANDARD = ("", "ai.onnx")
+FIRST, LAST = [0, 3, 1, 2], [0, 2, 3, 1]
+"""Orders of axes that bring the channels of images from the last place to the second, and back."""
 
 
 class _Tensors:

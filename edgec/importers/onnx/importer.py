@@ -21,8 +21,9 @@ from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
 from edgec.importers.common.states import BY_NAMES, paired_names, with_state
 from edgec.importers.common.summary import ModelSummary, Shape, summarize
-from edgec.importers.onnx.cleanup import clean, widen
+from edgec.importers.onnx.cleanup import clean, whole_inputs, widen
 from edgec.importers.onnx.expansion import expand
+from edgec.importers.onnx.fused_nodes import FUSED
 from edgec.importers.onnx.input_shapes import fix_input_shapes
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.nbits import NBITS
@@ -96,7 +97,8 @@ def translated(
     """The translation of a loaded model, unsupported nodes and all; `model` is changed."""
     fix_input_shapes(model, shapes)
     widen(model)
-    expand(model, {**QOPERATORS, **QONNX, **NBITS})
+    whole_inputs(model)
+    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)

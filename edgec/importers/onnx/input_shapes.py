@@ -9,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import onnx
+from onnx import numpy_helper
 
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import MaxLength
+from edgec.importers.common.boundary import library_call
 from edgec.importers.common.input_shapes import Dims, resolve_shapes
 from edgec.importers.onnx.load import load_model
 
@@ -20,7 +22,8 @@ from edgec.importers.onnx.load import load_model
 def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
     """Give every graph input a static shape, in place; drop all other, now stale, shapes.
 
-    Initializers listed among the inputs (IR version 3) stop being inputs.
+    Initializers listed among the inputs (IR version 3) stop being inputs.  Where one sample is
+    taken of a batch that the model fixes, shapes that a Reshape states lose that batch.
 
     Raises:
         ConfigError: `shapes` names no input or contradicts the model.
@@ -34,9 +37,42 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
     fixed = resolve_shapes(declared, shapes)
     for info in graph.input:
         _set_dims(info, fixed[info.name])
+    _reshape_samples(graph, _batches(declared, fixed))
     del graph.value_info[:]
     for info in graph.output:
         info.type.tensor_type.ClearField("shape")
+
+
+def _batches(
+    declared: Mapping[str, Dims | None], fixed: Mapping[str, tuple[int, ...]]
+) -> frozenset[int]:
+    """The batches above 1 that a model fixes and of which one sample is taken."""
+    firsts = ((dims[0], fixed[name][0]) for name, dims in declared.items() if dims)
+    return frozenset(old for old, new in firsts if isinstance(old, int) and old > 1 == new)
+
+
+def _reshape_samples(graph: onnx.GraphProto, batches: frozenset[int]) -> None:
+    """Let a Reshape to a batch that is taken apart make one sample: tracing writes the batch down.
+
+    Of the samples [4, ...] of the file, ``Reshape(x, [4, -1])`` keeps the first axis.
+    """
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant":
+            stored.update((node.output[0], a.t) for a in node.attribute if a.name == "value")
+    for node in graph.node if batches else ():
+        tensor = stored.get(node.input[1]) if node.op_type == "Reshape" else None
+        if tensor is None or tensor.data_type != onnx.TensorProto.INT64:
+            continue
+        with library_call("a tensor cannot be read"):
+            shape = numpy_helper.to_array(tensor).copy()
+        if shape.ndim == 1 and shape.size > 1 and int(shape[0]) in batches:
+            shape[0] = 1
+            name = f"{tensor.name or node.input[1]}/one"
+            if name not in stored:
+                stored[name] = numpy_helper.from_array(shape, name)
+                graph.initializer.append(stored[name])
+            node.input[1] = name
 
 
 def declared_inputs(model: onnx.ModelProto) -> dict[str, Dims | None]:
@@ -117,8 +153,8 @@ def shapes_at(
 
 def _open_dims(info: onnx.ValueInfoProto) -> dict[int, str]:
     """Names of the open dimensions of an input ("" without a name), but for the batch."""
-    dims = enumerate(info.type.tensor_type.shape.dim)
-    return {axis: dim.dim_param for axis, dim in dims if axis and not dim.HasField("dim_value")}
+    dims = enumerate(_declared(info) or ())
+    return {axis: dim or "" for axis, dim in dims if axis and not isinstance(dim, int)}
 
 
 def _symbol(open_dims: Mapping[str, Mapping[int, str]], option: MaxLength) -> str:
@@ -150,9 +186,9 @@ def _longest(
     info: onnx.ValueInfoProto, axes: list[int], option: MaxLength, given: tuple[int, ...] | None
 ) -> tuple[int, ...]:
     """The shape of an input in the longest run."""
-    dims = info.type.tensor_type.shape.dim
+    dims = _declared(info) or ()
     if given is None:
-        sizes = [dim.dim_value if dim.HasField("dim_value") else 0 for dim in dims]
+        sizes = [dim if isinstance(dim, int) else 0 for dim in dims]
         sizes[0] = sizes[0] or 1
         for axis in axes:
             sizes[axis] = option.maximum

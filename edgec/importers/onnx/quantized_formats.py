@@ -20,7 +20,7 @@ Sources: ONNX operator documentation (QLinearConv, QLinearMatMul), onnxruntime C
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.importers.onnx.expansion import Expansion, Rule
+from edgec.importers.onnx.expansion import FIRST, LAST, Expansion, Rule
 
 DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
 _BYTE, _WORD = 8, 32
@@ -180,6 +180,21 @@ def _quantized(e: Expansion, y: str, scale: int) -> bool:
     return True
 
 
+def _channels_first(e: Expansion) -> tuple[dict[str, Any], Callable[[str], str]]:
+    """The attributes that ONNX knows, and the way of images to its layout."""
+    attributes = dict(e.attributes)
+    if not attributes.pop("channels_last", 0):
+        return attributes, lambda x: x
+    return attributes, lambda x: e.add("Transpose", [x], perm=FIRST)
+
+
+def _quantized_last(e: Expansion, y: str, scale: int) -> bool:
+    """As `_quantized`, in the layout of the node."""
+    if e.attributes.get("channels_last", 0):
+        y = e.add("Transpose", [y], perm=LAST)
+    return _quantized(e, y, scale)
+
+
 def _channel_axis(e: Expansion, scale: str, axis: int) -> dict[str, Any]:
     """The axis of scales of channels; none where there is one scale."""
     found = e.array(scale)
@@ -196,12 +211,13 @@ def _bias(e: Expansion, codes: str, scales: Sequence[str], alpha: float = 1.0) -
 
 def conv(e: Expansion) -> bool:
     """QLinearConv: x, w, y with scale and zero point each; B int32 of scale sx * sw."""
-    x = _real(e, 0)
+    attributes, first = _channels_first(e)
+    x = first(_real(e, 0))
     w = _real(e, 3, **_channel_axis(e, e.input(4), 0))
     inputs = [x, w]
     if e.input(8):
         inputs.append(_bias(e, e.input(8), (e.input(1), e.input(4))))
-    return _quantized(e, e.main("Conv", inputs, **e.attributes), 6)
+    return _quantized_last(e, e.main("Conv", inputs, **attributes), 6)
 
 
 def matmul(e: Expansion) -> bool:
@@ -233,10 +249,8 @@ def _one(op: str) -> Rule:
     """The rule of an operator on one tensor: X, Y with scale and zero point each."""
 
     def rule(e: Expansion) -> bool:
-        kept = {name: value for name, value in e.attributes.items() if name != "channels_last"}
-        if e.attributes.get("channels_last", 0):
-            return False
-        return _quantized(e, e.main(op, [_real(e, 0)], **kept), 3)
+        attributes, first = _channels_first(e)
+        return _quantized_last(e, e.main(op, [first(_real(e, 0))], **attributes), 3)
 
     return rule
 

@@ -19,7 +19,7 @@ from edgec.importers.common.boundary import library_call
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.common.turned import Turned, as_value
-from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_turns
+from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_constants, of_turns
 from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.obstacles import obstacle
@@ -231,6 +231,9 @@ def _handle(
     try:
         return handler(context, _readable(context, view, node))
     except UnsupportedError as error:
+        known = of_constants(context, node) if node.domain in ("", "ai.onnx") else None
+        if known is not None:
+            return known
         if _moves_pooled_weights(context, node):
             # One error, not one for each node that the weights pass on their way.
             raise ImportModelError(error.reason, hint=error.remedy) from error

@@ -55,13 +55,13 @@ def _activations(model: FileModel) -> list[FileTensor]:
 
 
 def _weights(model: FileModel) -> list[FileTensor]:
-    """The weights of layers, each once, those that a DEQUANTIZE makes float included."""
+    """The weights of layers, each once, those that come by a DEQUANTIZE or DENSIFY included."""
     made: dict[int, int] = {}
     numbers = []
     for operator in model.operators:
         match operator.op, operator.inputs, operator.outputs:
-            case "DEQUANTIZE", (codes,), (real,):
-                made[real] = codes
+            case "DEQUANTIZE" | "DENSIFY", (stored,), (whole,):
+                made[whole] = made.get(stored, stored)
             case op, (_, weight, *_), _ if op in _LAYERS:
                 numbers.append(made.get(weight, weight))
     return [model.tensors[number] for number in dict.fromkeys(numbers) if number >= 0]
@@ -114,7 +114,15 @@ _REFERENCE = frozenset({"EXP", "GELU", "RELU_0_TO_1", "RELU_N1_TO_1"})
 _NOTHING = frozenset(
     (
         *("ARG_MAX", "ARG_MIN", "BATCH_TO_SPACE_ND", "BROADCAST_TO", "CAST", "CONCATENATION"),
-        *("DEPTH_TO_SPACE", "DEQUANTIZE", "EXPAND_DIMS", "GATHER", "LOGICAL_AND", "LOGICAL_NOT"),
+        *(
+            "DENSIFY",
+            "DEPTH_TO_SPACE",
+            "DEQUANTIZE",
+            "EXPAND_DIMS",
+            "GATHER",
+            "LOGICAL_AND",
+            "LOGICAL_NOT",
+        ),
         *("LOGICAL_OR", "MAXIMUM", "MAX_POOL_2D", "MINIMUM", "MIRROR_PAD", "PACK", "PAD"),
         *("PADV2", "REDUCE_MAX", "REDUCE_MIN", "RESHAPE", "RESIZE_NEAREST_NEIGHBOR", "SELECT"),
         *("SELECT_V2", "SHAPE", "SLICE", "SPACE_TO_BATCH_ND", "SPACE_TO_DEPTH", "SPLIT"),

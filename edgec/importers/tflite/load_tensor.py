@@ -19,6 +19,7 @@ from edgec.base.errors import ImportModelError
 from edgec.base.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.base.names import shown
 from edgec.importers.common.input_shapes import Dims
+from edgec.importers.tflite.sparse import filled
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -194,10 +195,14 @@ class TensorReader:
             )
         data = buffer.DataAsNumpy()
         # An empty buffer is how older converters mark a tensor that is computed.
-        # One of a sparse tensor holds fewer elements: `_obstacle` says so.
-        if isinstance(data, int) or not len(data) or raw.Sparsity() is not None:
+        if isinstance(data, int) or not len(data):
             return None
-        return _elements(data, name, type_name, shape)
+        if raw.Sparsity() is None:
+            return _elements(data, name, type_name, shape)
+        dtype = _NUMPY.get(type_name)
+        if dtype is None or len(data) % dtype.itemsize:
+            return np.asarray(data)  # refused where an operator reads it
+        return filled(raw, shape, np.frombuffer(data, dtype), name)
 
     def _quantization(self, raw: Any, name: str) -> tuple[Array, Array, int]:
         quantization = raw.Quantization()
@@ -218,8 +223,8 @@ class TensorReader:
 
 
 def _obstacle(raw: Any) -> str:
-    if raw.Sparsity() is not None:
-        return "is stored as a sparse tensor"
+    if raw.Sparsity() is not None and _TYPES.get(raw.Type()) not in _NUMPY:
+        return "is stored as a sparse tensor of a type that is not read so"
     return "is a state that lives between runs" if raw.IsVariable() else ""
 
 

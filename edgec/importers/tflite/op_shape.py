@@ -126,6 +126,11 @@ def dequantize(_ctx: Context, node: TfliteNode) -> Tensor:
     return found
 
 
+def densify(_ctx: Context, node: TfliteNode) -> Tensor:
+    """Weights that the file stores without their zeros, in any order of axes and blocks."""
+    return node.tensor(0)
+
+
 def cast(ctx: Context, node: TfliteNode) -> Tensor:
     """Between kinds of whole numbers, and from these to float32."""
     found, wanted = node.tensor(0), node.output_dtype

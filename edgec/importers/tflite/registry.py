@@ -53,6 +53,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "CONCATENATION": Entry(op_select.concatenation, "ConcatenationOptions"),
         "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
         "COS": Entry(op_elementwise.unary(UnaryKind.COS)),
+        "DENSIFY": Entry(op_shape.densify),
         "DEPTHWISE_CONV_2D": Entry(op_layers.depthwise_conv_2d, "DepthwiseConv2DOptions"),
         "DEPTH_TO_SPACE": Entry(op_shape.depth_to_space, "DepthToSpaceOptions"),
         "DEQUANTIZE": Entry(op_shape.dequantize),

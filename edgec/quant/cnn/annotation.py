@@ -25,7 +25,7 @@ from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.precision.codes import real_constants
 from edgec.quant.precision.pinned import pinned_codes, pinned_notes, without_int16
-from edgec.quant.scales.groups import Group, code_groups, split_conflicts
+from edgec.quant.scales.groups import Group, code_groups, pinned_by_model, split_conflicts
 from edgec.quant.scales.known import data_free_params, open_groups
 from edgec.quant.scales.planner import planned
 
@@ -211,7 +211,7 @@ def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:
 
 def _refuse_some_pins(graph: Graph, groups: tuple[Group, ...]) -> None:
     """Check that a model without calibration data pins nothing, as it does not pin everything."""
-    if any(v.quant is not None for n, v in graph.values.items() if n not in graph.input_features):
+    if pinned_by_model(graph):
         names = ", ".join(repr(group.sources[0]) for group in groups)
         raise QuantizationError(
             f"the model quantizes some tensors, but not these: {names}",

@@ -234,6 +234,25 @@ def _uses(graph: Graph, name: str) -> Iterator[tuple[Node, str]]:
             yield from ((node, operand) for operand, read in operands if read == name)
 
 
+def pinned_by_model(graph: Graph) -> tuple[str, ...]:
+    """The values that the model pins, in graph order.
+
+    Inputs whose features have a scale each are in steps of edgec's own choice
+    (`Graph.input_features`), and so is what only moves these codes.
+
+    Args:
+        graph: REAL stage, from `split_conflicts`.
+    """
+    groups = code_groups(graph)
+    scaled = (
+        group for group in groups if not graph.input_features.keys().isdisjoint(group.members)
+    )
+    ours = {name for group in scaled for name in group.members}
+    return tuple(
+        n for n, value in graph.values.items() if value.quant is not None and n not in ours
+    )
+
+
 def only_read_by(group: Group, kinds: type | tuple[type, ...], operands: Collection[str]) -> bool:
     """True when operators of these kinds, as one of these operands, and nothing else read it."""
     used = [isinstance(node.attrs, kinds) and name in operands for node, name in group.readers]

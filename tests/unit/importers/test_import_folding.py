@@ -241,3 +241,35 @@ def test_truth_values_of_compared_constants(op, tmp_path):
     ]
     numbers = {"a": i(0, 1, 2, 3), "b": i(2), "one": i(1)}
     assert_same(model_of(nodes, {"x": (1, 4)}, numbers, opset=14), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("op", "opset"), [("Gelu", 20), ("HardSwish", 14), ("Mish", 18), ("Erf", 13)]
+)
+def test_functions_of_constants_are_computed(op, opset, tmp_path):
+    """Operators that ONNX defines by others, too."""
+    nodes = [N(op, ["c"], ["d"]), N("Add", ["x", "d"], ["y"])]
+    graph = assert_same(model_of(nodes, {"x": (2, 3)}, {"c": f(2, 3)}, opset=opset), tmp_path)
+    assert [n.op for n in graph.nodes] == ["Add"]
+
+
+def test_shapes_after_a_branch_that_is_chosen_at_import(tmp_path):
+    """PyTorch's squeeze is an If that asks for the length of an axis."""
+    info = [helper.make_tensor_value_info("q", TensorProto.FLOAT, None)]
+    branches = {
+        "then_branch": helper.make_graph([N("Squeeze", ["x", "one"], ["q"])], "a", [], info),
+        "else_branch": helper.make_graph([N("Identity", ["x"], ["q"])], "b", [], info),
+    }
+    nodes = [
+        N("Shape", ["x"], ["s"]),
+        N("Gather", ["s", "one"], ["d"]),
+        N("Equal", ["d", "one"], ["c"]),
+        N("If", ["c"], ["z"], **branches),
+        N("Shape", ["z"], ["t"]),
+        N("Slice", ["t", "zero", "one"], ["first"]),
+        N("Concat", ["first", "minus"], ["u"], axis=0),
+        N("Reshape", ["z", "u"], ["y"]),
+    ]
+    constants = {"one": i(1), "zero": i(0), "minus": i(-1)}
+    graph = assert_same(model_of(nodes, {"x": (2, 1, 3, 4)}, constants), tmp_path)
+    assert graph.values["y"].shape == (2, 12)

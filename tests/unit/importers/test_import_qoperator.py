@@ -17,7 +17,6 @@ from onnxruntime.quantization import (
     quantize_static,
 )
 
-from edgec.base.errors import UnsupportedModelError
 from edgec.base.options import CompileOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
@@ -117,11 +116,24 @@ def test_mean_of_codes(tmp_path):
     np.testing.assert_allclose(found, np.clip(np.round(mean / 0.11) - 5, -128, 127), atol=1)
 
 
-def test_channels_last_is_no_form_that_is_known(tmp_path):
-    model = single("QLinearGlobalAveragePool", np.int8)
-    model.graph.node[0].attribute.append(helper.make_attribute("channels_last", 1))
-    with pytest.raises(UnsupportedModelError, match="operator of onnxruntime alone"):
-        imported(model, tmp_path)
+LAST = ("QLinearConv", "QLinearConv per channel", "QLinearGlobalAveragePool", "QLinearAveragePool")
+
+
+@pytest.mark.parametrize("case", LAST)
+def test_images_whose_channels_come_last(case, tmp_path):
+    """As onnxruntime's optimizer leaves them: transposes around, weights as they are."""
+    model = single(case, np.int8)
+    (node,) = model.graph.node
+    x = RNG.integers(-128, 128, IMAGE).astype(np.int8)
+    wanted = Executor(imported(model, tmp_path), ["y"]).run({"x": x[None]})["y"][0]
+    node.domain = "com.microsoft"
+    node.attribute.append(helper.make_attribute("channels_last", 1))
+    dims = model.graph.input[0].type.tensor_type.shape.dim
+    for dim, size in zip(dims, (1, 6, 6, 3), strict=True):
+        dim.dim_value = size
+    graph = imported(model, tmp_path)
+    found = Executor(graph, ["y"]).run({"x": x.transpose(0, 2, 3, 1)[None]})["y"][0]
+    np.testing.assert_array_equal(found.transpose(0, 3, 1, 2), wanted)
 
 
 class _Samples(CalibrationDataReader):

@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from import_models import N, imported, model_of, run, save
+from onnx import numpy_helper
 
 from edgec.base.errors import ConfigError, ImportModelError
+from edgec.base.options import MaxLength
 from edgec.exporters.onnx.export import export_real
 from edgec.floatrun.executor import Executor
 from edgec.floatrun.float_model import FloatModel
 from edgec.importers.formats import batch_notes_of
 from edgec.importers.formats import import_model as import_any
+from edgec.importers.onnx.input_shapes import shapes_at
 
 RELU = [N("Relu", ["x"], ["y"])]
 
@@ -68,11 +71,37 @@ def test_fixed_batch_needs_a_decision(tmp_path):
     assert imported(model, tmp_path, {"x": (1, 3, 4)}).values["y"].shape == (1, 3, 4)
 
 
+@pytest.mark.parametrize("rest", [-1, 12])
+@pytest.mark.parametrize("stored", [False, True])
+def test_one_sample_of_a_fixed_batch_is_reshaped(stored, rest, tmp_path):
+    """PyTorch's tracing writes the batch down where it reshapes."""
+    nodes, constants = [N("Reshape", ["x", "s"], ["y"])], {"s": np.array([8, rest], np.int64)}
+    if not stored:
+        nodes.insert(0, N("Constant", [], ["s"], value=numpy_helper.from_array(constants.pop("s"))))
+    model = model_of(nodes, {"x": (8, 3, 4)}, constants)
+    graph = imported(model, tmp_path, {"x": (1, 3, 4)})
+    assert graph.values["y"].shape == (1, 12)
+    x = np.arange(96, dtype=np.float32).reshape(8, 3, 4)
+    found = [run(export_real(graph), {"x": x[n : n + 1]})[0] for n in range(8)]
+    np.testing.assert_array_equal(np.concatenate(found), run(model, {"x": x})[0])
+    assert imported(model, tmp_path, {"x": (8, 3, 4)}).values["y"].shape == (8, 12)
+
+
 def test_fixed_batch_inside_the_model_is_reported(tmp_path):
-    shape = {"s": np.array([8, 12], np.int64)}
+    shape = {"s": np.array([12, 8], np.int64)}
     model = model_of([N("Reshape", ["x", "s"], ["y"])], {"x": (8, 3, 4)}, shape)
     with pytest.raises(ImportModelError, match="batch of 1"):
         imported(model, tmp_path, {"x": (1, 3, 4)})
+
+
+def test_no_dimension_of_minus_one_is_proposed(tmp_path):
+    """Where the length of runs is open, as where shapes are."""
+    path = save(model_of(RELU, {"x": (-1, "seq", -1)}), tmp_path)
+    with pytest.raises(ConfigError) as caught:
+        shapes_at(path, MaxLength(12, "seq"), {}, 12)
+    assert "--shape x=1,12,32" in caught.value.hint
+    found = shapes_at(path, MaxLength(12, "seq"), {"x": (1, 12, 4)}, 7)
+    assert found == {"x": (1, 7, 4)}
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 import tflite
 from tflite_cases import CASES, RESIZE, built, f, i, model_of, resized
 from tflite_damage import lying_model, mutated
-from tflite_models import Op, T, const, tflite_bytes, write_tflite
+from tflite_models import Op, Sparsity, T, const, tflite_bytes, write_tflite
 
 from edgec.base.errors import ConfigError, EdgecError, ImportModelError, UnsupportedModelError
 from edgec.base.options import CompileOptions
@@ -60,12 +60,41 @@ def test_state_is_refused(tmp_path: Path):
     refused(tmp_path, "state that lives between runs", tensors, [Op("ADD", ["x", "s"], ["y"])])
 
 
-@pytest.mark.parametrize("stored", [1, 3])
-def test_sparse_weights_are_refused(stored: int, tmp_path: Path):
-    """A sparse tensor has fewer elements in the file than its shape says, or all of them."""
-    w = replace(const(np.ones((stored, 4), np.float32)), shape=(3, 4), sparse=True)
-    op = Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])
-    refused(tmp_path, "is stored as a sparse tensor", {**X, "w": w, "y": T((1, 3))}, [op])
+BAD_TREES = {
+    "no order": Sparsity(),
+    "order": Sparsity([0, 0], [], [3, 4]),
+    "many": Sparsity([0, 1], [], [3, 9]),
+    "few": Sparsity([0, 1], [], [3, 1]),
+    "negative": Sparsity([0, 1], [], [-3, -4]),
+    "huge": Sparsity([0, 1], [], [2**31 - 1, 2**31 - 1]),
+    "segments": Sparsity([0, 1], [], [3, ([0, 4, 12], range(12))]),
+    "indices": Sparsity([0, 1], [], [3, ([0, 4, 8, 12], range(12))]),
+    "backwards": Sparsity([0, 1], [], [3, ([0, 8, 4, 12], [0] * 12)]),
+    "block": Sparsity([0, 1, 2], [7], [3, 2, 2]),
+    "blocks": Sparsity([0, 1, 2, 3], [1, 1], [3, 1, 2, 2]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TREES)
+def test_sparse_weights_that_do_not_fit_are_refused(name: str, tmp_path: Path):
+    w = replace(const(np.ones((3, 4), np.float32)), sparse=BAD_TREES[name])
+    tensors = {**X, "w": w, "y": T((1, 3))}
+    path = write_tflite(
+        tmp_path / "m.tflite", tensors, [Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])]
+    )
+    with pytest.raises(ImportModelError, match="stored as a sparse tensor"):
+        import_model(path)
+
+
+def test_a_sparse_tensor_that_claims_to_be_huge_is_refused(tmp_path: Path):
+    tree = Sparsity([0, 1], [], [1, ([0, 1], [5])])
+    w = replace(const(np.ones((1, 1), np.float32)), shape=(1 << 14, 1 << 14), sparse=tree)
+    tensors = {**X, "w": w, "y": T((1, 3))}
+    path = write_tflite(
+        tmp_path / "m.tflite", tensors, [Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])]
+    )
+    with pytest.raises(ImportModelError, match="sparse tensor of 268,435,456 elements"):
+        import_model(path)
 
 
 def test_weights_outside_the_flatbuffer_are_refused(tmp_path: Path):

@@ -306,7 +306,8 @@ def test_what_tensorflow_lite_micro_refuses_is_refused_at_import(
 @pytest.mark.parametrize("scale", [2e-5, 4e-5, 0.0])
 def test_biases_of_a_fully_connected_layer_are_refused_as_there(scale: float, tmp_path: Path):
     """The scale of a bias may be some hundredths of an output step off."""
-    path = dense(tmp_path / "m.tflite", biases=coded_bias(scale), y=0.0009)
+    weight = const(np.ones((7, 40), np.int8), [0.02])
+    path = dense(tmp_path / "m.tflite", biases=coded_bias(scale), weight=weight)
     try:
         Micro(path)
     except RuntimeError:

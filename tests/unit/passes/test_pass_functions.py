@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function
 
+from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.passes.fuse_functions import fuse_functions
 from edgec.passes.simplify import simplify
 
 K = UnaryKind
+INF = float("inf")
 
 
 class Written:
@@ -82,6 +84,69 @@ class Written:
             return self.mul(self.mul(gate, self.x), 1.0 / 6.0)
         return self.mul(self.x, self.mul(gate, 1.0 / 6.0))
 
+    def hard_sigmoid(self) -> str:
+        form = self.rng.integers(3)
+        if form == 0:
+            return self.mul(self.m.op(ops.Clip(0.0, 6.0), self.add(self.x, 3.0)), 1.0 / 6.0)
+        straight = self.add(self.mul(self.x, 1.0 / 6.0), 0.5)
+        if form == 1:
+            return self.m.op(ops.Clip(0.0, 1.0), straight)
+        return self.m.op(ops.Clip(-INF, 1.0), self.m.op(ops.Clip(0.0, INF), straight))
+
+    def positive(self) -> str:
+        """A mask of the elements above 0."""
+        zero = self.number(0.0)
+        return self.m.op(ops.Compare(ops.CompareKind.LESS), zero, self.x, dtype=DType.INT32)
+
+    def chosen(self, a, b) -> str:
+        """A where x is positive, else b."""
+        a, b = (self.number(each) if isinstance(each, float) else each for each in (a, b))
+        if self.rng.integers(2):
+            return self.m.op(ops.Where(), self.positive(), a, b)
+        other = self.m.op(ops.Unary(K.NOT), self.positive(), dtype=DType.INT32)
+        return self.m.op(ops.Where(), other, b, a)
+
+    def leaky_relu(self) -> str:
+        if self.rng.integers(2):
+            return self.both(ops.Maximum(), self.x, self.mul(self.x, 0.25))
+        return self.chosen(self.x, self.mul(self.x, 0.25))
+
+    def elu(self) -> str:
+        if self.rng.integers(2):
+            return self.chosen(self.x, self.add(self.exp(self.x), -1.0))
+        below = self.exp(self.m.op(ops.Clip(-INF, 0.0), self.x))
+        return self.add(self.m.op(ops.Clip(0.0, INF), self.x), self.add(below, -1.0))
+
+    def selu(self) -> str:
+        below = self.mul(self.add(self.exp(self.x), -1.0), 1.6732632)
+        return self.mul(self.chosen(self.x, below), 1.050701)
+
+    def softsign(self) -> str:
+        return self.over(self.x, self.add(self.unary(K.ABS, self.x), 1.0))
+
+    def softplus_in_two(self) -> str:
+        return self.m.op(
+            ops.Where(),
+            self.m.op(
+                ops.Compare(ops.CompareKind.LESS), self.number(20.0), self.x, dtype=DType.INT32
+            ),
+            self.x,
+            self.softplus(),
+        )
+
+    def relu(self) -> str:
+        if self.rng.integers(2):
+            return self.chosen(self.x, 0.0)
+        mask = self.m.op(ops.Cast(), self.positive(), dtype=DType.FLOAT32)
+        return self.mul(mask, self.x)
+
+    def gelu_tanh(self) -> str:
+        cube = self.mul(self.mul(self.x, self.x), self.x)
+        if self.rng.integers(2):
+            cube = self.m.op(ops.Unary(K.POW, alpha=3.0), self.x)
+        inner = self.mul(self.add(self.x, self.mul(cube, 0.044715)), (2.0 / np.pi) ** 0.5)
+        return self.mul(self.mul(self.x, 0.5), self.add(self.unary(K.TANH, inner), 1.0))
+
     def gelu(self) -> str:
         erf = self.unary(K.ERF, self.mul(self.x, 0.5**0.5))
         return self.mul(self.mul(self.add(erf, 1.0), 0.5), self.x)
@@ -95,6 +160,13 @@ FUNCTIONS = {
     "mish": K.MISH,
     "hard_swish": K.HARD_SWISH,
     "gelu": K.GELU,
+    "gelu_tanh": K.GELU_TANH,
+    "hard_sigmoid": K.HARD_SIGMOID,
+    "leaky_relu": K.LEAKY_RELU,
+    "elu": K.ELU,
+    "selu": K.SELU,
+    "softsign": K.SOFTSIGN,
+    "softplus_in_two": K.SOFTPLUS,
 }
 
 
@@ -127,3 +199,40 @@ def test_a_flat_line_is_no_tanh(slope):
     graph = written.m.graph(written.mul(written.mul(written.mul(written.x, slope), 2.0), 0.5))
     kinds = [n.attrs for n in fuse_functions(graph).nodes]
     assert all(isinstance(attrs, ops.Mul) for attrs in kinds)
+
+
+def test_relu_by_a_choice():
+    for seed in range(12):
+        written = Written(seed)
+        graph = written.m.graph(written.relu())
+        after = simplify(fuse_functions(graph))
+        assert_same_function(graph, after)
+        assert [node.attrs for node in after.nodes] == [ops.Clip(0.0, INF)]
+
+
+def test_functions_that_differ_far_from_zero_are_others():
+    """A softplus that is cut at 15, two slopes that are equal."""
+    written = Written(0)
+    cut = written.m.op(ops.Clip(-INF, 15.0), written.softplus())
+    line = written.chosen(written.x, written.mul(written.mul(written.x, 0.5), 2.0))
+    after = fuse_functions(written.m.graph(cut, line))
+    found = [node.attrs.kind for node in after.nodes if isinstance(node.attrs, ops.Unary)]
+    assert K.LEAKY_RELU not in found
+    assert any(node.attrs == ops.Clip(-INF, 15.0) for node in after.nodes)
+
+
+def test_a_hard_sigmoid_after_a_layer_becomes_part_of_it():
+    m = Maker()
+    y = m.op(ops.Gemm(), m.input(1, 6), m.const(4, 6), m.const(4))
+    straight = m.op(ops.Add(), m.op(ops.Mul(), y, m.const(array=np.float32(0.2))), m.const(1))
+    graph = m.graph(m.op(ops.Clip(0.0, 1.0), straight))
+    assert fuse_functions(graph) is graph
+
+
+def test_choices_by_integers_are_no_functions():
+    m = Maker()
+    ids = m.input(2, 7, dtype=DType.INT32)
+    zero, one = m.const(array=np.float32(0.0)), m.const(array=np.float32(1.0))
+    mask = m.op(ops.Compare(ops.CompareKind.LESS), ids, zero, dtype=DType.INT32)
+    graph = m.graph(m.op(ops.Where(), mask, zero, one))
+    assert fuse_functions(graph) is graph

@@ -105,6 +105,36 @@ def test_a_scaler_without_data_gives_the_ranges(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.asarray(params.scale) * 255, 2 * UNITS, rtol=1e-5)
 
 
+MOVED = {
+    "alone": [N("Mul", ["x", "deviation"], ["y"])],
+    "reshaped": [
+        N("Mul", ["x", "deviation"], ["z"]),
+        N("Reshape", ["z", "image"], ["i"]),
+        N("Relu", ["i"], ["y"]),
+    ],
+    "columns": [
+        N("Split", ["x"], ["a", "b"], axis=1),
+        N("Mul", ["a", "three"], ["s"]),
+        N("Add", ["s", "b"], ["y"]),
+    ],
+    "input": [N("Mul", ["x", "deviation"], ["z"]), N("MatMul", ["z", "w"], ["y"])],
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_codes_of_features_are_no_pins_of_the_model(tmp_path: Path, name: str) -> None:
+    """Without data, where what only moves the features' codes has them, too."""
+    constants = {
+        "deviation": WEIGHTS["deviation"],
+        "w": WEIGHTS["w"],
+        "image": np.asarray([1, 1, 2, 3]),
+        "three": np.full(3, 3.0, np.float32),
+    }
+    model = model_of(MOVED[name], {"x": [1, 6]}, constants)
+    found = integer_model(save(model, tmp_path), None, CompileOptions())
+    assert "y" in found.integer.outputs
+
+
 def test_a_feature_that_never_changes(tmp_path: Path) -> None:
     samples = SAMPLES.copy()
     samples[:, 1], samples[:, 2] = 0.0, 7.0
