@@ -172,7 +172,13 @@ class IntegerNetwork(nn.Module):
     def _input(self, name: str, x: Tensor) -> Tensor:
         quant = self._graph.quant(name)
         zero = quant.tensor_zero_point
-        codes = torch.floor(x.double() / quant.tensor_scale + 0.5)
+        steps = x.double() / quant.tensor_scale
+        if quant.in_float32:
+            # A quotient of floats in double precision rounds to that of float.
+            steps = steps.float().double()
+            codes = torch.copysign(torch.floor(steps.abs() + 0.5), steps)
+        else:
+            codes = torch.floor(steps + 0.5)
         return codes.clamp_(INT8_MIN - zero, INT8_MAX - zero).to(torch.float32)
 
     def _function(self, step: _Function, output: str, values: Mapping[str, Tensor]) -> Tensor:

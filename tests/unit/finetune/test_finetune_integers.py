@@ -106,6 +106,25 @@ def test_computes_the_integers_of_the_oracle(name: str):
             assert np.array_equal(one[network.output].reshape(-1) - np.int64(zero), row)
 
 
+def test_inputs_become_codes_as_those_of_a_file_that_divides_in_float32():
+    graph = network_of("perceptron")
+    annotated, real = quantized(graph, samples(graph, 24))
+    (name,) = annotated.inputs
+    quant = replace(annotated.quant(name), in_float32=True)
+    value = replace(annotated.values[name], quant=quant)
+    annotated = annotated.replace(values={**annotated.values, name: value})
+    network = IntegerNetwork(annotated, real, [g.members for g in calibrated_groups(real)])
+    shape = annotated.shape(name)
+    halves = np.linspace(-90, 90, int(np.prod(shape))).reshape(shape).astype(int) + 0.5
+    x = (halves * np.float32(quant.tensor_scale)).astype(np.float32)
+    with torch.no_grad():
+        (found,) = network.codes({name: torch.from_numpy(x)}).numpy()
+    integer = to_integer(annotated)
+    wanted = run_graph(integer, {name: integer.quant(name).quantize(x)})[network.output]
+    zero = integer.quant(network.output).tensor_zero_point
+    assert np.array_equal(wanted.reshape(-1) - np.int64(zero), found)
+
+
 def test_every_parameter_gets_a_gradient():
     graph = network_of("mobile")
     annotated, real = quantized(graph, samples(graph, 24))
