@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from edgec.base.dtypes import Array
 from edgec.ir.shapes import Pads2D, Pair, window_out
@@ -32,14 +33,20 @@ def taps(
 
 
 def gathered(x: Array, kernel: Pair, strides: Pair, dilations: Pair) -> Array:
-    """All that each window reads, as [N, OH, OW, KH * KW * C]."""
-    if kernel == (1, 1):
-        return x[:, :: strides[0], :: strides[1]]
-    height, width = _sizes(x, kernel, strides, dilations)
-    result = np.empty((len(x), height, width, *kernel, x.shape[-1]))
-    for part, (row, col) in taps(x, kernel, strides, dilations):
-        result[..., row, col, :] = part
-    return result.reshape(len(x), height, width, -1)
+    """All that each window reads, as [N * OH * OW, KH * KW * C]."""
+    size = _sizes(x, kernel, strides, dilations)
+    windows = as_strided(
+        x,
+        (len(x), *size, *kernel, x.shape[3]),
+        (
+            x.strides[0],
+            *(step * place for step, place in zip(strides, x.strides[1:3], strict=True)),
+            *(step * place for step, place in zip(dilations, x.strides[1:3], strict=True)),
+            x.strides[3],
+        ),
+        writeable=False,
+    )
+    return windows.reshape(len(x) * size[0] * size[1], -1)
 
 
 def _sizes(x: Array, kernel: Pair, strides: Pair, dilations: Pair) -> Pair:
