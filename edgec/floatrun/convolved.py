@@ -6,20 +6,13 @@ No output element depends on the blocks: each sample has one step for the whole 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.portable_algebra import scaled, step_exponent, whole_product
-from edgec.floatrun.windows import gathered, taps
-from edgec.ir.shapes import GroupedWindow, Pair, window_shape
+from edgec.ir.image_windows import blocks, gathered, taps
+from edgec.ir.shapes import GroupedWindow, window_shape
 
-_BLOCK_ELEMENTS = 1 << 15
-"""Elements of a block, about: what is read and written for it."""
-_LEAST_PIXELS = 128
-"""Output pixels of a block at least: rows of matrices that are worth a product."""
 _FEW_CHANNELS = 512
 """Channels up to which a depthwise filter is laid out for a whole row of pixels."""
 
@@ -57,7 +50,7 @@ def _dense(x: Array, weight: Array, bias: Array | None, window: GroupedWindow, y
     exponent = step_exponent(x, (1, 2, 3), terms)
     factor, step = np.ldexp(1.0, -exponent), np.ldexp(1.0, exponent)
     kernel = (weight.shape[1], weight.shape[2])
-    for block in _blocks(y, terms + len(weight), _LEAST_PIXELS):
+    for block in blocks(y.shape, terms + len(weight)):
         image = block.read(x, kernel, window, factor)
         np.rint(image, out=image)
         rows = gathered(image, kernel, window.strides, window.dilations)
@@ -77,7 +70,7 @@ def _depthwise(
     filters = np.ascontiguousarray(weight[..., 0].transpose(1, 2, 0))[:, :, None]
     if channels <= _FEW_CHANNELS:
         filters = np.repeat(filters, y.shape[2], axis=2)
-    for block in _blocks(y, channels, 1):
+    for block in blocks(y.shape, channels, least=1):
         total, first = y[block.place], True
         product = np.empty_like(total)
         image = block.read(x, kernel, window)
@@ -88,49 +81,3 @@ def _depthwise(
             first = False
         if bias is not None:
             total += bias
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Rows of the output of some samples."""
-
-    samples: slice
-    rows: slice
-
-    @property
-    def place(self) -> tuple[slice, slice]:
-        """Its index in the output."""
-        return self.samples, self.rows
-
-    def read(
-        self, x: Array, kernel: Pair, window: GroupedWindow, factor: Array | None = None
-    ) -> Array:
-        """Input of the block with its padding, [n, h, w, C], times a factor for each sample.
-
-        It is a new array if there are padding or a factor.
-        """
-        top, left, _, right = window.pads
-        span = (kernel[0] - 1) * window.dilations[0] + 1
-        first = self.rows.start * window.strides[0] - top
-        last = (self.rows.stop - 1) * window.strides[0] + span - top
-        low = min(max(first, 0), x.shape[1])
-        part = x[self.samples, low : max(min(last, x.shape[1]), low)]
-        if not any(window.pads):
-            return part if factor is None else part * factor[self.samples]
-        image = np.zeros((len(part), last - first, x.shape[2] + left + right, x.shape[3]))
-        begin = max(low - first, 0)
-        inside = image[:, begin : begin + part.shape[1], left : left + x.shape[2]]
-        np.multiply(part, 1.0 if factor is None else factor[self.samples], out=inside)
-        return image
-
-
-def _blocks(y: Array, cells: int, least: int) -> Iterator[_Block]:
-    """Blocks of an output [N, OH, OW, ...], of `cells` elements for each pixel."""
-    samples, height, width = y.shape[:3]
-    pixels = max(_BLOCK_ELEMENTS // cells, least)
-    rows = min(max(pixels // width, 1), height)
-    step = max(pixels // (height * width), 1)
-    for start in range(0, samples, step):
-        some = slice(start, min(start + step, samples))
-        for row in range(0, height, rows):
-            yield _Block(some, slice(row, min(row + rows, height)))

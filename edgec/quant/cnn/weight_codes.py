@@ -20,9 +20,9 @@ from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.base.portable_algebra import quick_product, second_moments
 from edgec.fitting.feedback import feedback_plan, with_feedback
 from edgec.fitting.objective import damping_of, own_objective
-from edgec.floatrun.windows import padded
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.image_windows import padded
 from edgec.ir.shapes import window_out
 
 _TOGETHER = 64

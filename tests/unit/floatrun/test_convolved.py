@@ -8,7 +8,7 @@ import pytest
 from edgec.base.portable_algebra import quick_product_of, scaled
 from edgec.floatrun import convolved as module
 from edgec.floatrun.convolved import convolved
-from edgec.ir import ops
+from edgec.ir import image_windows, ops
 
 WINDOWS = [
     ops.Conv(),
@@ -60,8 +60,7 @@ def in_one_piece(x, weight, bias, window):
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("has_bias", [True, False])
 def test_no_bit_depends_on_the_blocks(monkeypatch, elements, window, has_bias):
-    monkeypatch.setattr(module, "_BLOCK_ELEMENTS", elements)
-    monkeypatch.setattr(module, "_LEAST_PIXELS", 1)
+    monkeypatch.setattr(image_windows, "_BLOCK_ELEMENTS", elements)
     rng = np.random.default_rng(3)
     x = rng.normal(size=(3, 9, 7, 6)) * np.array([1.0, 1e-3, 1e3]).reshape(3, 1, 1, 1)
     weight = rng.normal(size=(6, 3, 2, 6 // window.group))
