@@ -9,10 +9,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import round_half_up
 
 FEATURE_STEP = 2.0**-7
 """Scale of a graph's input whose features had a scale each: its codes lie in [-1, 1)."""
+_BLOCK = 1 << 14
+"""Elements that are worked on at a time, as many as fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +74,34 @@ class QuantParams:
         return cls(scales, tuple(int(z) for z in zero_point), DType.INT8, axis)
 
     def quantize(self, real: Array) -> Array:
-        """Nearest codes of float values, saturated; array of `dtype`, same shape."""
+        """Nearest codes of float values, saturated; array of `dtype`, same shape.
+
+        NaN has the least code.
+        """
+        codes = np.empty(real.shape, self.dtype.numpy)
+        if self.axis is not None or real.size <= _BLOCK or not real.flags.c_contiguous:
+            codes[...] = self._nearest(real)
+            return codes
+        flat, of = codes.reshape(-1), real.reshape(-1)
+        for start in range(0, real.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            flat[part] = self._nearest(of[part])
+        return codes
+
+    def _nearest(self, real: Array) -> Array:
+        """Codes as float64, whose whole numbers are exact."""
         scale, zero_point = self._broadcast(real.ndim)
         info = np.iinfo(self.dtype.numpy)
-        scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
-        codes = round_half_up(scaled) + zero_point
-        return np.asarray(np.clip(codes, info.min, info.max), self.dtype.numpy)
+        steps = np.asarray(np.asarray(real, np.float64) / scale)
+        # Halves up, as `fixedpoint.round_half_up`; what is beyond the codes is cut off first, where
+        # half a step or a whole one more changes nothing.
+        np.fmax(steps, info.min - zero_point - 1.0, out=steps)
+        np.fmin(steps, info.max - zero_point + 1.0, out=steps)
+        steps += 0.5
+        np.floor(steps, out=steps)
+        steps += zero_point
+        np.maximum(steps, info.min, out=steps)
+        return np.minimum(steps, info.max, out=steps)
 
     def in_steps(self, real: Array) -> Array:
         """Real numbers of features as the input of a graph has them; float32, same shape.
@@ -109,7 +132,10 @@ class QuantParams:
     def dequantize64(self, codes: Array) -> Array:
         """Real values of codes; float64, which holds int32 codes exactly; same shape."""
         scale, zero_point = self._broadcast(codes.ndim)
-        return np.asarray((codes.astype(np.float64) - zero_point) * scale)
+        real = codes.astype(np.float64)
+        real -= zero_point
+        real *= scale
+        return np.asarray(real)
 
     def _broadcast(self, rank: int) -> tuple[Array, Array]:
         scale = np.asarray(self.scale, np.float64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -49,11 +50,39 @@ class Corrected:
     values: Mapping[str, Array]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """Means that corrected biases bring back, and values to compare, from one float run.
+
+    Attributes:
+        means: mean of each channel by output of a layer whose weights edgec rounded; float64 [C].
+        values: what the float network computes on all samples, by name; float32 [S, ...], int32 of
+            whole numbers.
+    """
+
+    means: Mapping[str, Array]
+    values: Mapping[str, Array]
+
+
+def wanted_of(real: Graph, data: Mapping[str, Array], names: tuple[str, ...] = ()) -> Wanted:
+    """Run the float network.
+
+    Args:
+        real: REAL stage.
+        data: graph input name to float32 [N, ...]; all are used.
+        names: values that are wanted beside the means.
+    """
+    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
+    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
+    kept: dict[str, list[Array]] = {name: [] for name in names}
+    means = channel_means(real, [node.output for node in layers], data, kept)
+    return Wanted(means, {name: np.concatenate(parts) for name, parts in kept.items()})
+
+
 def correct_biases(
-    real: Graph,
     annotated: Graph,
     data: Mapping[str, Array],
-    names: tuple[str, ...],
+    wanted: Wanted,
     progress: Progress | None = None,
     *,
     on_codes: bool = True,
@@ -62,10 +91,10 @@ def correct_biases(
     """Correct the biases of layers whose weights edgec rounded.
 
     Args:
-        real: REAL stage.
-        annotated: what it became; the same node and value names.
+        annotated: ANNOTATED stage.
         data: graph input name to float32 [N, ...]; all are used.
-        names: values that are wanted of the corrected network.
+        wanted: what the float network computes on them, from `wanted_of`.  The values that it
+            holds are wanted of the corrected network, too.
         progress: told after each layer.
         on_codes: layers read int8 codes; False where all tensors will have int16 codes.
         recode: chooses other codes of a layer's weights, before its bias is corrected.
@@ -74,18 +103,16 @@ def correct_biases(
         The annotated graph with other biases, and codes from `recode`.  A layer whose accumulators
         would no longer be bounded by int32 keeps its bias.
     """
-    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
-    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
-    wanted = channel_means(real, [node.output for node in layers], data)
+    means = dict(wanted.means)
     if on_codes:
         rounded = {name: _rounded(annotated, name, data[name]) for name in annotated.inputs}
         data = {**data, **rounded}
-    turns = {name: wanted.pop(name) for name in computed_in_turns(annotated) & wanted.keys()}
+    turns = {name: means.pop(name) for name in computed_in_turns(annotated) & means.keys()}
     if turns:
         annotated = _corrected_turns(annotated, turns, data, on_codes=on_codes)
-    corrections = _Corrections(annotated, wanted, progress, recode, on_codes=on_codes)
+    corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
-    names = (*annotated.outputs, *names)
+    names = (*annotated.outputs, *wanted.values)
     values = Executor(annotated, names).run(data, corrections.change)
     return Corrected(corrections.graph, values)
 
@@ -190,13 +217,29 @@ def _rounded(graph: Graph, name: str, values: Array) -> Array:
     return quant.dequantize64(quant.quantize(values))
 
 
-def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
-    """Mean of each channel (the last axis) over samples and positions; float64 [C]."""
+def channel_means(
+    graph: Graph,
+    names: list[str],
+    data: Mapping[str, Array],
+    kept: Mapping[str, list[Array]] = MappingProxyType({}),
+) -> dict[str, Array]:
+    """Mean of each channel (the last axis) over samples and positions; float64 [C].
+
+    Args:
+        graph: REAL or ANNOTATED stage.
+        names: values whose means are wanted.
+        data: graph input name to float32 [N, ...]; all are used.
+        kept: lists that take in other values of the same run, by name, a few samples at a time.
+    """
     sums = {name: np.zeros(graph.shape(name)[-1]) for name in names}
     counts = dict.fromkeys(names, 0)
-    for _, batch in activations(graph, names, data):
-        for name, values in batch.items():
-            for sample in values.astype(np.float64):
+    if not names and not kept:
+        return {}
+    for _, batch in activations(graph, [*dict.fromkeys((*names, *kept))], data):
+        for name, parts in kept.items():
+            parts.append(batch[name])
+        for name in names:
+            for sample in batch[name].astype(np.float64):
                 sums[name] += _mean(sample)
                 counts[name] += 1
     return {name: sums[name] / counts[name] for name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,10 @@ class ChannelStatistics:
 
 
 def channel_statistics(
-    graph: Graph, names: Iterable[str], data: Mapping[str, Array]
+    graph: Graph,
+    names: Iterable[str],
+    data: Mapping[str, Array],
+    seen: Callable[[Mapping[str, Array]], None] | None = None,
 ) -> dict[str, ChannelStatistics]:
     """Statistics of real tensors.
 
@@ -52,10 +55,13 @@ def channel_statistics(
         graph: REAL stage.
         names: values; those that are not float32 are left out.
         data: checked calibration data; all of it is used.
+        seen: told the values of a few samples at a time, float32 by name.
     """
     real = [name for name in names if graph.values[name].dtype is DType.FLOAT32]
     sums = {name: _Sums(graph.shape(name)[-1] if graph.shape(name) else 1) for name in real}
     for _, batch in activations(graph, real, data):
+        if seen is not None:
+            seen(batch)
         for name, values in batch.items():
             sums[name].update(values)
     return {name: found.result() for name, found in sums.items()}
