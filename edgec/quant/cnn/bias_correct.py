@@ -113,7 +113,8 @@ def correct_biases(
     corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
     names = (*annotated.outputs, *wanted.values)
-    values = Executor(annotated, names).run(data, corrections.change)
+    executor = Executor(annotated, names)
+    values = executor.run(data, corrections.change, corrections.recoded)
     return Corrected(corrections.graph, values)
 
 
@@ -167,26 +168,27 @@ class _Corrections:
         self._recode = recode
         self._done = 0
 
-    def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
+    def change(self, node: Node, output: Array, _known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
         if node.output not in self._wanted:
             return self._stored(node, output)
-        if self._recode is not None:
-            output = self._recoded(self._recode, node, output, known[node.first])
         found = _mean(output)
         self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, len(self._wanted))
-        return self._stored(node, output + step)
+        output += step
+        return self._stored(node, output)
 
-    def _recoded(self, recode: Recode, node: Node, output: Array, x: Array) -> Array:
-        """The output of a layer after its weights have got other codes."""
-        changed = recode(self.graph, node, x)
+    def recoded(self, node: Node, known: Mapping[str, Array]) -> Array | None:
+        """The output of a layer whose weights have got other codes; None where it has the same."""
+        if self._recode is None or node.output not in self._wanted:
+            return None
+        changed = self._recode(self.graph, node, known[node.first])
         if changed is self.graph:
-            return output
+            return None
         self.graph = changed
-        return layer_output(changed, node.name, x)
+        return layer_output(changed, node.name, known[node.first])
 
     def _stored(self, node: Node, output: Array) -> Array:
         """Input of the next layers: codes, unless a Clip that is part of the node follows."""
