@@ -99,7 +99,7 @@ def element_function(attrs: ops.Unary | ops.Clip) -> Function:
 
 def _clipped(x: Array, low: float, high: float) -> Array:
     y = np.asarray(np.maximum(x, low))
-    return np.minimum(y, high, out=y)
+    return np.asarray(np.minimum(y, high, out=y))
 
 
 @RULES.entry(ops.Unary, ops.Clip)
