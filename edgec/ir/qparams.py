@@ -88,6 +88,17 @@ class QuantParams:
             flat[part] = self._nearest(of[part])
         return codes
 
+    def round_in_place(self, real: Array) -> None:
+        """Replace float64 values by what their nearest codes stand for; one scale for all."""
+        self._require_per_tensor()
+        flat = real.reshape(-1)
+        if not np.shares_memory(flat, real):
+            real[...] = self.dequantize64(self.quantize(real))
+            return
+        for start in range(0, flat.size, _BLOCK):
+            part = flat[start : start + _BLOCK]
+            part[...] = self.dequantize64(self._nearest(part))
+
     def _nearest(self, real: Array) -> Array:
         """Codes as float64, whose whole numbers are exact."""
         scale, zero_point = self._broadcast(real.ndim)

@@ -168,17 +168,17 @@ class _Corrections:
         self._recode = recode
         self._done = 0
 
-    def change(self, node: Node, output: Array, _known: Mapping[str, Array]) -> Array:
+    def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
         if node.output not in self._wanted:
-            return self._stored(node, output)
+            return self._stored(node, output, known)
         found = _mean(output)
         self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, len(self._wanted))
         output += step
-        return self._stored(node, output)
+        return self._stored(node, output, known)
 
     def recoded(self, node: Node, known: Mapping[str, Array]) -> Array | None:
         """The output of a layer whose weights have got other codes; None where it has the same."""
@@ -190,9 +190,14 @@ class _Corrections:
         self.graph = changed
         return layer_output(changed, node.name, known[node.first])
 
-    def _stored(self, node: Node, output: Array) -> Array:
+    def _stored(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """Input of the next layers: codes, unless a Clip that is part of the node follows."""
         if not self._on_codes or fused_clip(self.graph, node) is not None:
+            return output
+        quant = self.graph.values[node.output].quant
+        is_own = output.base is None and all(output is not each for each in known.values())
+        if quant is not None and quant.axis is None and output.dtype == np.float64 and is_own:
+            quant.round_in_place(output)
             return output
         return _rounded(self.graph, node.output, output)
 

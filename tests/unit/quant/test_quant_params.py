@@ -197,3 +197,14 @@ def test_nearest_codes_in_blocks(dtype, size):
 def test_codes_of_what_is_no_number():
     params = QuantParams.per_tensor(0.5, -7)
     assert params.quantize(np.array([np.nan, -np.inf, np.inf])).tolist() == [-128, -128, 127]
+
+
+@pytest.mark.parametrize("shape", [(7,), (300, 200)])
+def test_rounding_in_place(shape):
+    real = np.random.default_rng(2).uniform(-40, 40, shape)
+    params = QuantParams.per_tensor(0.25, 3)
+    wanted = params.dequantize64(params.quantize(real))
+    turned = np.asfortranarray(real)
+    for each in (real, turned):
+        params.round_in_place(each)
+        np.testing.assert_array_equal(each, wanted)
