@@ -78,11 +78,14 @@ class _Sums:
     def update(self, values: Array) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
         rows = values.astype(np.float64).reshape(-1, len(self._sum))
-        rows = np.where(np.isfinite(rows), rows, 0.0)
-        self._low = np.minimum(self._low, rows.min(axis=0))
-        self._high = np.maximum(self._high, rows.max(axis=0))
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            rows = np.where(np.isfinite(rows), rows, 0.0)
+            low, high = rows.min(axis=0), rows.max(axis=0)
+        self._low = np.minimum(self._low, low)
+        self._high = np.maximum(self._high, high)
         self._sum += rows.sum(axis=0)
-        self._squares += (rows * rows).sum(axis=0)
+        self._squares += np.multiply(rows, rows, out=rows).sum(axis=0)
         self._count += len(rows)
 
     def result(self) -> ChannelStatistics:
