@@ -160,8 +160,8 @@ class _Recoding:
         codes = better_codes(
             own.reshape(grouped) / scale,
             weight.array.reshape(grouped),
-            read_rows(node, weight.shape, x[~held]),
-            read_rows(node, weight.shape, x[held]),
+            read_rows(node, weight.shape, x, ~held),
+            read_rows(node, weight.shape, x, held),
         ).reshape(weight.shape)
         bias = graph.constants[inputs.b].array if inputs.b else None
         fits = bool(np.all(accumulator_bound(codes, bias) <= INT32_MAX))
