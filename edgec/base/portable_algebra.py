@@ -47,13 +47,27 @@ class Scaled:
 
 def scaled(x: Array, axes: int | tuple[int, ...], terms: int) -> Scaled:
     """An operand of sums of `terms` products, with one step for each slice along `axes`."""
-    bits = (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2
-    largest = np.abs(x).max(axis=axes, keepdims=True, initial=0.0)
-    _, exponent = np.frexp(largest)
-    # The plain functions: np.clip takes longer than all else for small operands.
-    exponent = np.minimum(np.maximum(exponent - bits, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    exponent = step_exponent(x, axes, terms)
     whole = x * np.ldexp(1.0, -exponent)
     return Scaled(np.rint(whole, out=whole), np.ldexp(1.0, exponent))
+
+
+def kept_digits(x: Array) -> Array:
+    """Numbers rounded as `quick_product` rounds operands of products of one term each."""
+    return scaled(x, (), 1).real
+
+
+def step_exponent(x: Array, axes: int | tuple[int, ...], terms: int) -> Array:
+    """Exponents of the steps of `scaled`: int, of the shape of `x` with 1 along `axes`."""
+    bits = (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2
+    # Without an array of magnitudes, which takes longer than both extremes.
+    high = x.max(axis=axes, keepdims=True, initial=0.0)
+    low = x.min(axis=axes, keepdims=True, initial=0.0)
+    _, exponent = np.frexp(np.maximum(high, -low))
+    # The plain functions: np.clip takes longer than all else for small operands.
+    return np.asarray(
+        np.minimum(np.maximum(exponent - bits, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
+    )
 
 
 def whole_product(left: Array, right: Array) -> Array:

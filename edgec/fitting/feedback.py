@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_algebra import cholesky, inverse_of_lower, quick_product
+from edgec.base.portable_algebra import cholesky, inverse_of_lower, kept_digits, quick_product
 from edgec.fitting.objective import Objective
 
 Decide = Callable[[int, Array, Array], Array]
@@ -64,10 +64,17 @@ def with_feedback(objective: Objective, plan: Plan, decide: Decide, together: in
         steps = range(start, min(start + together, len(plan.order)))
         first, end = start * group, steps[-1] * group + group
         missed = np.empty((len(rows), end - first))
+        # Products of single terms: each operand is rounded on its own, these here all at once.
+        factors = kept_digits(plan.upper[first:end, first:end]) if group == 1 else None
         for step in steps:
             here = slice(step * group, (step + 1) * group)
             wrong = decide(int(plan.order[step]), rows[:, here], plan.whitening[step])
             missed[:, here.start - first : here.stop - first] = wrong
-            if here.stop < end:
-                rows[:, here.stop : end] -= quick_product(wrong, plan.upper[here, here.stop : end])
+            if here.stop == end:
+                continue
+            if factors is None:
+                more = quick_product(wrong, plan.upper[here, here.stop : end])
+            else:
+                more = kept_digits(wrong) * factors[here.start - first, here.stop - first :]
+            rows[:, here.stop : end] -= more
         rows[:, end:] -= quick_product(missed, plan.upper[first:end, end:])

@@ -36,6 +36,7 @@ RULES = ops_elementwise.RULES.joined(
 _ELEMENT_BYTES = 8
 
 Change = Callable[[Node, Array, Mapping[str, Array]], Array]
+Instead = Callable[[Node, Mapping[str, Array]], Array | None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,12 @@ class Executor:
         turns = turns_between(None, self._scopes.get(name))
         return _ELEMENT_BYTES * self._graph.values[name].elements * turns
 
-    def run(self, inputs: Mapping[str, Array], change: Change | None = None) -> dict[str, Array]:
+    def run(
+        self,
+        inputs: Mapping[str, Array],
+        change: Change | None = None,
+        instead: Instead | None = None,
+    ) -> dict[str, Array]:
         """Values of samples.
 
         Args:
@@ -112,6 +118,8 @@ class Executor:
             change: told each node with one output, this output and the values that are known at
                 this point, by name; what it returns takes the output's place.  A node of a cycle
                 (`cycles`) is told once a turn.
+            instead: asked before a node outside of cycles is computed, with the values that are
+                known; what it returns is the output, unless that is None.
 
         Returns:
             For each of the names [S, ...shape of the value...], of a value of a loop
@@ -124,7 +132,7 @@ class Executor:
         resets = inputs.get(RESETS)
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             for step, released in zip(self._steps, self._released, strict=True):
-                self._run(step, frame, change, resets)
+                self._run(step, frame, change, resets, instead)
                 for name in released:
                     live.pop(name, None)
         return {name: live[name] for name in self._names}
@@ -164,12 +172,18 @@ class Executor:
         return _Frame(live, len(inputs[first]) // turns_between(None, self._scopes.get(first)))
 
     def _run(
-        self, step: Step, frame: _Frame, change: Change | None, resets: Array | None = None
+        self,
+        step: Step,
+        frame: _Frame,
+        change: Change | None,
+        resets: Array | None = None,
+        instead: Instead | None = None,
     ) -> None:
         if isinstance(step, Cycle):
             self._turn_by_turn(step, frame, change, resets)
             return
-        outputs = self._computed(step, frame)
+        given = None if instead is None else instead(step, frame.live)
+        outputs = self._computed(step, frame) if given is None else (given,)
         if change is not None and len(outputs) == 1:
             outputs = (change(step, outputs[0], frame.live),)
         for name, output in zip(step.outputs, outputs, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
@@ -89,11 +90,16 @@ def element_function(attrs: ops.Unary | ops.Clip) -> Function:
     """The function of an operator on float64 arrays.  Source: ONNX operator specification."""
     if isinstance(attrs, ops.Clip):
         low, high = attrs.low, attrs.high
-        return lambda x: np.minimum(np.maximum(x, low), high)
+        return partial(_clipped, low=low, high=high)
     function = _WITH_NUMBERS.get(attrs.kind)
     if function is None:
         return _PLAIN[attrs.kind]
     return lambda x: function(x, attrs.alpha, attrs.beta)
+
+
+def _clipped(x: Array, low: float, high: float) -> Array:
+    y = np.asarray(np.maximum(x, low))
+    return np.asarray(np.minimum(y, high, out=y))
 
 
 @RULES.entry(ops.Unary, ops.Clip)

@@ -5,25 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_algebra import quick_product, scaled, whole_product
+from edgec.base.portable_algebra import quick_product
 from edgec.base.portable_functions import exp, log
+from edgec.floatrun.convolved import convolved
 from edgec.floatrun.operands import Rule, aligned
-from edgec.floatrun.windows import gathered, padded, taps
 from edgec.ir import ops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.shapes import Pads2D, Pair
 
 RULES = OperatorTable[Rule]()
 
-_GATHERED_ELEMENTS = 1 << 21
-"""Elements of gathered windows that are in memory at a time, unless one sample has more."""
-
 
 @RULES.entry(ops.Conv)
 def _conv(attrs: ops.Conv, inputs: ops.Conv.Inputs[Array]) -> Array:
-    weight = inputs.w[0]
-    y = _convolved(inputs.x, weight, attrs.strides, attrs.pads, attrs.dilations, attrs.group)
-    return _with_bias(y, inputs.b)
+    return _convolved(inputs.x, inputs.w[0], inputs.b, attrs)
 
 
 @RULES.entry(ops.ConvTranspose)
@@ -40,8 +35,9 @@ def _conv_transpose(attrs: ops.ConvTranspose, inputs: ops.ConvTranspose.Inputs[A
     spread = _cropped(_spread(inputs.x, attrs.strides), edges)
     pads = tuple(max(edge, 0) for edge in edges)
     turned = weight[:, ::-1, ::-1]
-    y = _convolved(spread, turned, (1, 1), pads, attrs.dilations, attrs.group)
-    return _with_bias(y, inputs.b)
+    return _convolved(
+        spread, turned, inputs.b, ops.Conv((1, 1), pads, attrs.dilations, attrs.group)
+    )
 
 
 def _spread(x: Array, strides: Pair) -> Array:
@@ -61,50 +57,11 @@ def _cropped(x: Array, edges: Pads2D) -> Array:
     return x[:, :, top : x.shape[2] - bottom, left : x.shape[3] - right]
 
 
-def _convolved(
-    x: Array, weight: Array, strides: Pair, pads: Pads2D, dilations: Pair, group: int
-) -> Array:
+def _convolved(x: Array, weight: Array, bias: Array | None, window: ops.Conv) -> Array:
     """Images [S, N, H, W, I] by weight [O, KH, KW, I/group]; [S, N, OH, OW, O]."""
-    flat = x.reshape(-1, *x.shape[2:])
-    if group > 1 and weight.shape[-1] == 1 and len(weight) == group:
-        y = _depthwise(padded(flat, pads), weight, strides, dilations)
-    else:
-        inputs, outputs = weight.shape[-1], len(weight) // group
-        parts = [
-            _dense(
-                padded(flat[..., g * inputs : (g + 1) * inputs], pads),
-                weight[g * outputs : (g + 1) * outputs],
-                strides,
-                dilations,
-            )
-            for g in range(group)
-        ]
-        y = parts[0] if group == 1 else np.concatenate(parts, axis=-1)
+    own = None if bias is None else bias[0].reshape(-1)
+    y = convolved(x.reshape(-1, *x.shape[2:]), weight, own, window)
     return y.reshape(*x.shape[:2], *y.shape[1:])
-
-
-def _depthwise(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array:
-    """Each channel by its own filter, a tap at a time."""
-    total: Array | None = None
-    for part, (row, col) in taps(x, weight.shape[1:3], strides, dilations):
-        product = part * weight[:, row, col, 0]
-        total = product if total is None else np.add(total, product, out=total)
-    return np.asarray(total)
-
-
-def _dense(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array:
-    """Padded images [N, H, W, I] by weight [O, KH, KW, I]."""
-    terms = weight[0].size
-    right = scaled(weight.reshape(len(weight), terms).T, -2, terms)
-    left = scaled(x, (1, 2, 3), terms)
-    kernel = weight.shape[1:3]
-    each = left.whole[0].size * kernel[0] * kernel[1] // (strides[0] * strides[1])
-    step = max(_GATHERED_ELEMENTS // max(each, 1), 1)
-    parts = [
-        whole_product(gathered(left.whole[i : i + step], kernel, strides, dilations), right.whole)
-        for i in range(0, len(x), step)
-    ]
-    return np.asarray(np.concatenate(parts) * left.step * right.step)
 
 
 def _with_bias(y: Array, bias: Array | None) -> Array:

@@ -11,8 +11,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Rule
-from edgec.floatrun.windows import padded, taps
 from edgec.ir import ops
+from edgec.ir.image_windows import padded, taps
 from edgec.ir.operator import OperatorTable
 
 RULES = OperatorTable[Rule]()

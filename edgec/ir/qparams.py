@@ -10,10 +10,11 @@ import numpy as np
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import round_half_up
 
 FEATURE_STEP = 2.0**-7
 """Scale of a graph's input whose features had a scale each: its codes lie in [-1, 1)."""
+_BLOCK = 1 << 14
+"""Elements that are worked on at a time, as many as fit the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +80,58 @@ class QuantParams:
     def quantize(self, real: Array) -> Array:
         """Nearest codes of float values, saturated; array of `dtype`, same shape.
 
+        NaN has the least code.
+
         Source: with `in_float32` TensorFlow Lite, kernels/internal/reference/quantize.h
         (AffineQuantize).
         """
+        codes = np.empty(real.shape, self.dtype.numpy)
+        if self.axis is not None or real.size <= _BLOCK or not real.flags.c_contiguous:
+            codes[...] = self._nearest(real)
+            return codes
+        flat, of = codes.reshape(-1), real.reshape(-1)
+        for start in range(0, real.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            flat[part] = self._nearest(of[part])
+        return codes
+
+    def round_in_place(self, real: Array) -> None:
+        """Replace float64 values by what their nearest codes stand for; one scale for all."""
+        self._require_per_tensor()
+        flat = real.reshape(-1)
+        if not np.shares_memory(flat, real):
+            real[...] = self.dequantize64(self.quantize(real))
+            return
+        for start in range(0, flat.size, _BLOCK):
+            part = flat[start : start + _BLOCK]
+            part[...] = self.dequantize64(self._nearest(part))
+
+    def _nearest(self, real: Array) -> Array:
+        """Codes as float64, whose whole numbers are exact."""
         scale, zero_point = self._broadcast(real.ndim)
         info = np.iinfo(self.dtype.numpy)
         if self.in_float32:
-            with np.errstate(over="ignore"):
-                steps = np.asarray(real, np.float32) / np.asarray(scale, np.float32)
-            near = np.clip(steps.astype(np.float64), -(2.0**40), 2.0**40)
-            whole = np.copysign(np.floor(np.abs(near) + 0.5), near).astype(np.int64)
-            return np.asarray(np.clip(whole + zero_point, info.min, info.max), self.dtype.numpy)
-        scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
-        codes = round_half_up(scaled) + zero_point
-        return np.asarray(np.clip(codes, info.min, info.max), self.dtype.numpy)
+            return self._nearest_in_float32(real)
+        steps = np.asarray(np.asarray(real, np.float64) / scale)
+        # Halves up, as `fixedpoint.round_half_up`; what is beyond the codes is cut off first, where
+        # half a step or a whole one more changes nothing.
+        np.fmax(steps, info.min - zero_point - 1.0, out=steps)
+        np.fmin(steps, info.max - zero_point + 1.0, out=steps)
+        steps += 0.5
+        np.floor(steps, out=steps)
+        steps += zero_point
+        np.maximum(steps, info.min, out=steps)
+        return np.minimum(steps, info.max, out=steps)
+
+    def _nearest_in_float32(self, real: Array) -> Array:
+        """As `_nearest`, divided in float32, halves away from zero."""
+        scale, zero_point = self._broadcast(real.ndim)
+        info = np.iinfo(self.dtype.numpy)
+        with np.errstate(over="ignore"):
+            steps = np.asarray(real, np.float32) / np.asarray(scale, np.float32)
+        near = np.fmin(np.fmax(steps.astype(np.float64), -(2.0**40)), 2.0**40)
+        whole = np.copysign(np.floor(np.abs(near) + 0.5), near)
+        return np.asarray(np.clip(whole + zero_point, info.min, info.max))
 
     def in_steps(self, real: Array) -> Array:
         """Real numbers of features as the input of a graph has them; float32, same shape.
@@ -123,7 +162,10 @@ class QuantParams:
     def dequantize64(self, codes: Array) -> Array:
         """Real values of codes; float64, which holds int32 codes exactly; same shape."""
         scale, zero_point = self._broadcast(codes.ndim)
-        return np.asarray((codes.astype(np.float64) - zero_point) * scale)
+        real = codes.astype(np.float64)
+        real -= zero_point
+        real *= scale
+        return np.asarray(real)
 
     def _broadcast(self, rank: int) -> tuple[Array, Array]:
         scale = np.asarray(self.scale, np.float64)

@@ -1,7 +1,7 @@
 """The sums of convolutions in numpy, and the positions of windows.
 
 Sums are taken in float64 matrix products, which are exact: every partial sum is a whole number far
-below 2^53.
+below 2^53.  A convolution is computed in float32 where its weights prove that none exceeds 2^24.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.ir.shapes import GroupedWindow, Pair, TransposedWindow, Window
+from edgec.ir.image_windows import blocks, gathered, taps
+from edgec.ir.shapes import GroupedWindow, Pair, TransposedWindow, Window, window_shape
 
 
 def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
@@ -19,16 +20,46 @@ def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
 
     Args:
         window: strides, pads, dilations and group.
-        x: int64 [N, H, W, I] whose zeros contribute nothing.
+        x: whole numbers [N, H, W, I] whose zeros contribute nothing.
         weight: whole numbers [O, KH, KW, I/group].
     """
-    padded = padded_image(window, x, 0)
-    size = _conv_size(window, padded.shape, weight.shape)
-    total = np.zeros((x.shape[0], *size, weight.shape[0]))
-    for (ky, kx), offset in _taps(weight.shape, window.dilations):
-        pixels = padded[:, *_every(offset, window.strides, size), :]
-        total += _channel_product(pixels, weight[:, ky, kx, :], window.group)
+    outputs, *sides, depth = weight.shape
+    kernel, group = (sides[0], sides[1]), window.group
+    size = window_shape(x.shape[1], x.shape[2], kernel, window)
+    total = np.empty((x.shape[0], *size, outputs))
+    dtype = _exact_type(x, weight)
+    each, terms = outputs // group, kernel[0] * kernel[1] * depth
+    # Columns [group, KH * KW * I/group, O/group].
+    columns = weight.reshape(group, each, terms).astype(dtype).swapaxes(-1, -2)
+    for block in blocks(total.shape, group * terms + outputs):
+        image = block.read_as(dtype, x, kernel, window)
+        made = total[block.place]
+        if depth == 1 and each == 1:
+            made[...] = 0.0
+            for part, (row, column) in taps(image, kernel, window.strides, window.dilations):
+                made += part * columns[:, row * kernel[1] + column, 0]
+            continue
+        for number in range(group):
+            read = image[..., number * depth : (number + 1) * depth]
+            rows = gathered(read, kernel, window.strides, window.dilations)
+            made[..., number * each : (number + 1) * each] = np.matmul(
+                rows, columns[number]
+            ).reshape(*made.shape[:3], each)
     return total
+
+
+_EXACT = 1 << 24
+"""Whole numbers up to this magnitude have no rounding in float32."""
+
+
+def _exact_type(x: Array, weight: Array) -> np.dtype:
+    """The type of floating point that holds every partial sum of a convolution exactly.
+
+    No partial sum exceeds the largest magnitude of x times a filter's sum of magnitudes.
+    """
+    reach = max(int(x.max(initial=0)), -int(x.min(initial=0)))
+    most = int(np.abs(weight, dtype=np.float64).reshape(len(weight), -1).sum(axis=1).max(initial=0))
+    return np.dtype(np.float32 if reach * most <= _EXACT else np.float64)
 
 
 def conv_transpose_sums(window: TransposedWindow, x: Array, weight: Array) -> Array:
@@ -64,15 +95,6 @@ def window_taps(window: Window, kernel: Pair, padded: Array) -> Iterator[Array]:
         rows = slice(ky * dh, padded.shape[1] - reach_h + ky * dh, sh)
         cols = slice(kx * dw, padded.shape[2] - reach_w + kx * dw, sw)
         yield padded[:, rows, cols, :]
-
-
-def _conv_size(window: Window, padded: Sequence[int], weight: Sequence[int]) -> Pair:
-    """(OH, OW) of a convolution over an image that has its padding."""
-    height, width = (
-        (padded[1 + i] - (weight[1 + i] - 1) * window.dilations[i] - 1) // window.strides[i] + 1
-        for i in (0, 1)
-    )
-    return height, width
 
 
 def _taps(weight: Sequence[int], dilations: Pair) -> Iterator[tuple[Pair, Pair]]:

@@ -11,8 +11,9 @@ give, before the others are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from edgec.floatrun.activations import activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.fusion import fused_clip
+from edgec.ir.fusion import fused_clip, fused_producer
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.progress import Progress
@@ -49,11 +50,39 @@ class Corrected:
     values: Mapping[str, Array]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """Means that corrected biases bring back, and values to compare, from one float run.
+
+    Attributes:
+        means: mean of each channel by output of a layer whose weights edgec rounded; float64 [C].
+        values: what the float network computes on all samples, by name; float32 [S, ...], int32 of
+            whole numbers.
+    """
+
+    means: Mapping[str, Array]
+    values: Mapping[str, Array]
+
+
+def wanted_of(real: Graph, data: Mapping[str, Array], names: tuple[str, ...] = ()) -> Wanted:
+    """Run the float network.
+
+    Args:
+        real: REAL stage.
+        data: graph input name to float32 [N, ...]; all are used.
+        names: values that are wanted beside the means.
+    """
+    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
+    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
+    kept: dict[str, list[Array]] = {name: [] for name in names}
+    means = channel_means(real, [node.output for node in layers], data, kept)
+    return Wanted(means, {name: np.concatenate(parts) for name, parts in kept.items()})
+
+
 def correct_biases(
-    real: Graph,
     annotated: Graph,
     data: Mapping[str, Array],
-    names: tuple[str, ...],
+    wanted: Wanted,
     progress: Progress | None = None,
     *,
     on_codes: bool = True,
@@ -62,10 +91,10 @@ def correct_biases(
     """Correct the biases of layers whose weights edgec rounded.
 
     Args:
-        real: REAL stage.
-        annotated: what it became; the same node and value names.
+        annotated: ANNOTATED stage.
         data: graph input name to float32 [N, ...]; all are used.
-        names: values that are wanted of the corrected network.
+        wanted: what the float network computes on them, from `wanted_of`.  The values that it
+            holds are wanted of the corrected network, too.
         progress: told after each layer.
         on_codes: layers read int8 codes; False where all tensors will have int16 codes.
         recode: chooses other codes of a layer's weights, before its bias is corrected.
@@ -74,19 +103,18 @@ def correct_biases(
         The annotated graph with other biases, and codes from `recode`.  A layer whose accumulators
         would no longer be bounded by int32 keeps its bias.
     """
-    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
-    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
-    wanted = channel_means(real, [node.output for node in layers], data)
+    means = dict(wanted.means)
     if on_codes:
         rounded = {name: _rounded(annotated, name, data[name]) for name in annotated.inputs}
         data = {**data, **rounded}
-    turns = {name: wanted.pop(name) for name in computed_in_turns(annotated) & wanted.keys()}
+    turns = {name: means.pop(name) for name in computed_in_turns(annotated) & means.keys()}
     if turns:
         annotated = _corrected_turns(annotated, turns, data, on_codes=on_codes)
-    corrections = _Corrections(annotated, wanted, progress, recode, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
-    names = (*annotated.outputs, *names)
-    values = Executor(annotated, names).run(data, corrections.change)
+    names = (*annotated.outputs, *wanted.values)
+    corrections = _Corrections(annotated, means, progress, recode, names, on_codes=on_codes)
+    executor = Executor(annotated, names)
+    values = executor.run(data, corrections.change, corrections.instead)
     return Corrected(corrections.graph, values)
 
 
@@ -130,6 +158,7 @@ class _Corrections:
         wanted: Mapping[str, Array],
         progress: Progress | None,
         recode: Recode | None,
+        kept: Container[str] = (),
         *,
         on_codes: bool,
     ) -> None:
@@ -138,32 +167,59 @@ class _Corrections:
         self._wanted = wanted
         self._progress = progress
         self._recode = recode
+        self._kept = kept
         self._done = 0
+        self._in_place = ""
 
     def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
         if node.output not in self._wanted:
-            return self._stored(node, output)
-        if self._recode is not None:
-            output = self._recoded(self._recode, node, output, known[node.first])
+            return self._stored(node, output, known)
         found = _mean(output)
         self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, len(self._wanted))
-        return self._stored(node, output + step)
+        output += step
+        return self._stored(node, output, known)
 
-    def _recoded(self, recode: Recode, node: Node, output: Array, x: Array) -> Array:
-        """The output of a layer after its weights have got other codes."""
-        changed = recode(self.graph, node, x)
+    def instead(self, node: Node, known: Mapping[str, Array]) -> Array | None:
+        """The output of a node that the executor need not compute; None for others."""
+        if not isinstance(node.attrs, ops.Clip) or not self._is_alone(node):
+            return self._recoded(node, known)
+        self._in_place, array = node.name, known[node.first]
+        np.maximum(array, node.attrs.low, out=array)
+        return np.asarray(np.minimum(array, node.attrs.high, out=array))
+
+    def _is_alone(self, clip: Node) -> bool:
+        """Whether nobody but a Clip reads what the layer before it gave, an array of its own."""
+        layer = fused_producer(self.graph, clip)
+        return (
+            layer is not None
+            and isinstance(layer.attrs, ops.Weighted)
+            and layer.output not in self._kept
+        )
+
+    def _recoded(self, node: Node, known: Mapping[str, Array]) -> Array | None:
+        """The output of a layer whose weights have got other codes; None where it has the same."""
+        if self._recode is None or node.output not in self._wanted:
+            return None
+        changed = self._recode(self.graph, node, known[node.first])
         if changed is self.graph:
-            return output
+            return None
         self.graph = changed
-        return layer_output(changed, node.name, x)
+        return layer_output(changed, node.name, known[node.first])
 
-    def _stored(self, node: Node, output: Array) -> Array:
+    def _stored(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """Input of the next layers: codes, unless a Clip that is part of the node follows."""
         if not self._on_codes or fused_clip(self.graph, node) is not None:
+            return output
+        quant = self.graph.values[node.output].quant
+        is_own = node.name == self._in_place or (
+            output.base is None and all(output is not each for each in known.values())
+        )
+        if quant is not None and quant.axis is None and output.dtype == np.float64 and is_own:
+            quant.round_in_place(output)
             return output
         return _rounded(self.graph, node.output, output)
 
@@ -190,13 +246,29 @@ def _rounded(graph: Graph, name: str, values: Array) -> Array:
     return quant.dequantize64(quant.quantize(values))
 
 
-def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
-    """Mean of each channel (the last axis) over samples and positions; float64 [C]."""
+def channel_means(
+    graph: Graph,
+    names: list[str],
+    data: Mapping[str, Array],
+    kept: Mapping[str, list[Array]] = MappingProxyType({}),
+) -> dict[str, Array]:
+    """Mean of each channel (the last axis) over samples and positions; float64 [C].
+
+    Args:
+        graph: REAL or ANNOTATED stage.
+        names: values whose means are wanted.
+        data: graph input name to float32 [N, ...]; all are used.
+        kept: lists that take in other values of the same run, by name, a few samples at a time.
+    """
     sums = {name: np.zeros(graph.shape(name)[-1]) for name in names}
     counts = dict.fromkeys(names, 0)
-    for _, batch in activations(graph, names, data):
-        for name, values in batch.items():
-            for sample in values.astype(np.float64):
+    if not names and not kept:
+        return {}
+    for _, batch in activations(graph, [*dict.fromkeys((*names, *kept))], data):
+        for name, parts in kept.items():
+            parts.append(batch[name])
+        for name in names:
+            for sample in batch[name].astype(np.float64):
                 sums[name] += _mean(sample)
                 counts[name] += 1
     return {name: sums[name] / counts[name] for name in names}

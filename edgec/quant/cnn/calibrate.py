@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
+import numpy as np
+
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
@@ -14,6 +16,33 @@ from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
 
 
+class Extremes:
+    """Running extremes of some values.
+
+    Attributes:
+        of: those of each value, by its name.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Begin before the first sample.
+
+        Args:
+            names: values of a graph.
+        """
+        self.of = {name: MinMax() for name in names}
+
+    def update(self, batch: Mapping[str, Array]) -> None:
+        """Take in float32 values of some samples by name; other names are left out.
+
+        Raises:
+            QuantizationError: an activation is NaN or infinite.
+        """
+        for name, seen in self.of.items():
+            ends = np.array([batch[name].min(), batch[name].max()])
+            check_finite(name, ends)
+            seen.update(ends)
+
+
 def calibrate(
     graph: Graph,
     names: Sequence[str],
@@ -21,6 +50,7 @@ def calibrate(
     options: QuantSettings,
     progress: Progress | None = None,
     aims: Mapping[str, Aim] = MappingProxyType({}),
+    known: Extremes | None = None,
 ) -> dict[str, Range]:
     """Ranges of values over the calibration data, as the observer of `options` chooses them.
 
@@ -31,6 +61,7 @@ def calibrate(
         options: the observer.
         progress: told after each batch.
         aims: what errors cost, for the MSE observer; a value that is left out counts by itself.
+        known: the extremes of the values on all data, where they have been seen already.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.
@@ -38,17 +69,16 @@ def calibrate(
     if not names:
         return {}
     total = len(next(iter(data.values())))
-    extremes = {name: MinMax() for name in names}
-    for done, batch in activations(graph, names, data):
-        for name, values in batch.items():
-            check_finite(name, values)
-            extremes[name].update(values)
-        _tell(progress, done, total)
+    extremes = Extremes(names) if known is None else known
+    if known is None:
+        for done, batch in activations(graph, names, data):
+            extremes.update(batch)
+            _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
-        return {name: seen.range for name, seen in extremes.items()}
+        return {name: extremes.of[name].range for name in names}
     aimed = aims if options.observer is Observer.MSE else {}
     histograms = {
-        name: Histogram(seen.range, aimed.get(name, Aim())) for name, seen in extremes.items()
+        name: Histogram(extremes.of[name].range, aimed.get(name, Aim())) for name in names
     }
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():

@@ -15,12 +15,11 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.base.options import Effort, Precision, QuantSettings
-from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
-from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases
+from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases, wanted_of
 from edgec.quant.cnn.weight_codes import better_codes, read_rows
 from edgec.quant.common.output_noise import energy, judged
 from edgec.quant.common.progress import Progress
@@ -83,22 +82,26 @@ def fitted(
     on_codes = settings.precision is not Precision.INT16
     available = len(next(iter(data.values())))
 
+    fewest = _samples(annotated, available, Effort.FAST)
+
     def rounded() -> Graph:
-        few = _first(data, _samples(annotated, available, Effort.FAST))
-        return correct_biases(real, annotated, few, (), progress, on_codes=on_codes).graph
+        few = _first(data, fewest)
+        wanted = wanted_of(real, few)
+        return correct_biases(annotated, few, wanted, progress, on_codes=on_codes).graph
 
     if effort is None or effort is Effort.FAST:
         return rounded(), None
     count = _samples(annotated, available, effort)
     data = _first(data, count)
-    names = judged(real)
-    nearest = correct_biases(real, annotated, data, names, progress, on_codes=on_codes)
+    wanted = wanted_of(real, data, judged(real))
+    nearest = correct_biases(annotated, data, wanted, progress, on_codes=on_codes)
     recoding = _Recoding(real, count)
     found = correct_biases(
-        real, annotated, data, names, progress, on_codes=on_codes, recode=recoding.recode
+        annotated, data, wanted, progress, on_codes=on_codes, recode=recoding.recode
     )
-    wanted = _wanted(real, names, data)
-    noise = [_noise(each, wanted, recoding.held) for each in (nearest, found)]
+    # Labels and other whole numbers are left out.
+    values = {name: array for name, array in wanted.values.items() if array.dtype.kind == "f"}
+    noise = [_noise(each, values, recoding.held) for each in (nearest, found)]
     kept = noise[1] <= noise[0]
     report = WeightsReport(
         layers=recoding.layers,
@@ -108,7 +111,9 @@ def fitted(
         samples=count,
     )
     # Codes that are rejected leave no trace: also the biases are those of `fast`.
-    return found.graph if kept else rounded(), report
+    if kept:
+        return found.graph, report
+    return nearest.graph if count == fewest else rounded(), report
 
 
 def _first(data: Mapping[str, Array], count: int) -> dict[str, Array]:
@@ -120,13 +125,6 @@ def _samples(annotated: Graph, available: int, effort: Effort) -> int:
     room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
     most = max(min(_MOST_SAMPLES[effort], room), SAMPLES)
     return min(most, available)
-
-
-def _wanted(real: Graph, names: tuple[str, ...], data: Mapping[str, Array]) -> dict[str, Array]:
-    """Values [S, ...] in the float network; labels and other whole numbers are left out."""
-    batches = [batch for _, batch in activations(real, names, data)]
-    joined = {name: np.concatenate([batch[name] for batch in batches]) for name in names}
-    return {name: array for name, array in joined.items() if array.dtype.kind == "f"}
 
 
 def _noise(found: Corrected, wanted: Mapping[str, Array], held: Array) -> float:
@@ -162,8 +160,8 @@ class _Recoding:
         codes = better_codes(
             own.reshape(grouped) / scale,
             weight.array.reshape(grouped),
-            read_rows(node, weight.shape, x[~held]),
-            read_rows(node, weight.shape, x[held]),
+            read_rows(node, weight.shape, x, ~held),
+            read_rows(node, weight.shape, x, held),
         ).reshape(weight.shape)
         bias = graph.constants[inputs.b].array if inputs.b else None
         fits = bool(np.all(accumulator_bound(codes, bias) <= INT32_MAX))

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
+from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
-from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.cnn.calibrate import Extremes, calibrate
 from edgec.quant.common.importance import importance
 from edgec.quant.common.params import activation_params
 from edgec.quant.common.progress import Progress
@@ -42,14 +43,16 @@ def observed(
     """
     names = [name for group in groups for name in group.sources]
     few = {name: array[:_STATISTICS_SAMPLES] for name, array in data.items()}
-    statistics = channel_statistics(graph, graph.values, few)
+    extremes = Extremes(names)
+    statistics = channel_statistics(graph, graph.values, few, extremes.update)
+    _see_rest(graph, names, data, extremes)
     aims = range_aims(graph, groups, importance(graph, statistics))
     # What is cut off a carried value is missing in all later turns.
     carried = [name for group in groups if _is_carried(graph, group) for name in group.sources]
     clipped = [name for name in names if name not in carried]
-    ranges = calibrate(graph, clipped, data, options, progress, aims)
+    ranges = calibrate(graph, clipped, data, options, progress, aims, extremes)
     whole = replace(options, observer=Observer.MINMAX)
-    ranges |= calibrate(graph, carried, data, whole, progress)
+    ranges |= calibrate(graph, carried, data, whole, progress, known=extremes)
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         found = source_range(group, ranges.__getitem__)
@@ -57,6 +60,18 @@ def observed(
         return activation_params(values, scales=scales_of(graph, group, known))
 
     return rule
+
+
+def _see_rest(
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array], extremes: Extremes
+) -> None:
+    """Take in the samples that no statistics were made of; of streams all, as each has state."""
+    if len(next(iter(data.values()))) <= _STATISTICS_SAMPLES or not names:
+        return
+    start = 0 if graph.has_state else _STATISTICS_SAMPLES
+    rest = {name: array[start:] for name, array in data.items()}
+    for _, batch in activations(graph, names, rest):
+        extremes.update(batch)
 
 
 def _is_carried(graph: Graph, group: Group) -> bool:

@@ -20,10 +20,9 @@ from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.base.portable_algebra import quick_product, second_moments
 from edgec.fitting.feedback import feedback_plan, with_feedback
 from edgec.fitting.objective import damping_of, own_objective
-from edgec.floatrun.windows import padded
 from edgec.ir import ops
 from edgec.ir.graph import Node
-from edgec.ir.shapes import window_out
+from edgec.ir.shapes import window_shape
 
 _TOGETHER = 64
 _SWEEPS = 4
@@ -121,13 +120,14 @@ _MOST_ELEMENTS = 1 << 22
 """Elements of all rows of a layer; of more rows some are drawn."""
 
 
-def read_rows(node: Node, shape: tuple[int, ...], x: Array) -> Array:
+def read_rows(node: Node, shape: tuple[int, ...], x: Array, chosen: Array | None = None) -> Array:
     """Rows that output elements of a layer are computed from.
 
     Args:
         node: a Conv or Gemm.
         shape: the shape of the layer's weights, [O, KH, KW, I/group] or [N, K].
         x: float64 [S, ..., H, W, I], or [S, ..., I] of a Gemm: its input for S samples.
+        chosen: bool [S], the samples to look at; None: all.
 
     Returns:
         float64 [group, R, K] with K the weights of a filter, in their order; where there would be
@@ -135,27 +135,26 @@ def read_rows(node: Node, shape: tuple[int, ...], x: Array) -> Array:
     """
     attrs = node.attrs
     if not isinstance(attrs, ops.Conv):
-        rows = x.reshape(-1, x.shape[-1])
+        rows = (x if chosen is None else x[chosen]).reshape(-1, x.shape[-1])
         return rows[_drawn(len(rows), x.shape[-1])][None]
     kernel = (shape[1], shape[2])
-    image = padded(x.reshape(-1, *x.shape[-3:]), attrs.pads)
-    size = [
-        window_out(image.shape[axis + 1], kernel[axis], attrs.strides[axis], dilation, 0, 0)
-        for axis, dilation in enumerate(attrs.dilations)
-    ]
-    count = len(image) * size[0] * size[1]
-    drawn = _drawn(count, kernel[0] * kernel[1] * image.shape[-1])
-    sample, row, col = np.unravel_index(np.arange(count)[drawn], (len(image), *size))
-    taps = [
-        image[
-            sample,
-            row * attrs.strides[0] + down * attrs.dilations[0],
-            col * attrs.strides[1] + right * attrs.dilations[1],
-        ]
-        for down in range(kernel[0])
-        for right in range(kernel[1])
-    ]
-    read = np.stack(taps, axis=1)  # [R, taps, I]
+    images = x.reshape(-1, *x.shape[-3:])
+    each = len(images) // len(x)
+    numbers = np.arange(len(images))[slice(None) if chosen is None else np.repeat(chosen, each)]
+    size = window_shape(images.shape[1], images.shape[2], kernel, attrs)
+    count = len(numbers) * size[0] * size[1]
+    drawn = _drawn(count, kernel[0] * kernel[1] * images.shape[-1])
+    sample, row, col = np.unravel_index(np.arange(count)[drawn], (len(numbers), *size))
+    # [R, taps, I]
+    read = np.zeros((len(sample), kernel[0] * kernel[1], images.shape[-1]))
+    for tap, (down, right) in enumerate(np.ndindex(*kernel)):
+        y = row * attrs.strides[0] + down * attrs.dilations[0] - attrs.pads[0]
+        z = col * attrs.strides[1] + right * attrs.dilations[1] - attrs.pads[1]
+        inside = (y >= 0) & (y < images.shape[1]) & (z >= 0) & (z < images.shape[2])
+        if inside.all():
+            read[:, tap] = images[numbers[sample], y, z]
+        else:
+            read[inside, tap] = images[numbers[sample[inside]], y[inside], z[inside]]
     grouped = read.reshape(*read.shape[:2], attrs.group, -1).transpose(2, 0, 1, 3)
     return np.ascontiguousarray(grouped).reshape(attrs.group, len(read), -1)
 

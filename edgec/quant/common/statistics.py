@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,10 @@ class ChannelStatistics:
 
 
 def channel_statistics(
-    graph: Graph, names: Iterable[str], data: Mapping[str, Array]
+    graph: Graph,
+    names: Iterable[str],
+    data: Mapping[str, Array],
+    seen: Callable[[Mapping[str, Array]], None] | None = None,
 ) -> dict[str, ChannelStatistics]:
     """Statistics of real tensors.
 
@@ -52,10 +55,13 @@ def channel_statistics(
         graph: REAL stage.
         names: values; those that are not float32 are left out.
         data: checked calibration data; all of it is used.
+        seen: told the values of a few samples at a time, float32 by name.
     """
     real = [name for name in names if graph.values[name].dtype is DType.FLOAT32]
     sums = {name: _Sums(graph.shape(name)[-1] if graph.shape(name) else 1) for name in real}
     for _, batch in activations(graph, real, data):
+        if seen is not None:
+            seen(batch)
         for name, values in batch.items():
             sums[name].update(values)
     return {name: found.result() for name, found in sums.items()}
@@ -72,11 +78,14 @@ class _Sums:
     def update(self, values: Array) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
         rows = values.astype(np.float64).reshape(-1, len(self._sum))
-        rows = np.where(np.isfinite(rows), rows, 0.0)
-        self._low = np.minimum(self._low, rows.min(axis=0))
-        self._high = np.maximum(self._high, rows.max(axis=0))
+        low, high = rows.min(axis=0), rows.max(axis=0)
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            rows = np.where(np.isfinite(rows), rows, 0.0)
+            low, high = rows.min(axis=0), rows.max(axis=0)
+        self._low = np.minimum(self._low, low)
+        self._high = np.maximum(self._high, high)
         self._sum += rows.sum(axis=0)
-        self._squares += (rows * rows).sum(axis=0)
+        self._squares += np.multiply(rows, rows, out=rows).sum(axis=0)
         self._count += len(rows)
 
     def result(self) -> ChannelStatistics:

@@ -113,3 +113,24 @@ def test_integer_operators_are_refused():
     graph = s.graph(s(qops.QReshape((1, 4)), x))
     with pytest.raises(InternalError, match="QReshape cannot be executed in float"):
         Executor(graph, graph.outputs).run({"x": np.zeros((1, 1, 4))})
+
+
+def test_an_output_given_instead_is_not_computed():
+    graph, data = data_of("perceptron", 4)
+    plain = Executor(graph, all_values(graph)).run(data)
+    first = graph.nodes[0]
+    asked, changed = [], []
+
+    def instead(node, known):
+        asked.append(node.name)
+        assert all(name in known for name in node.inputs if name in graph.values)
+        return plain[first.output] * 2.0 if node is first else None
+
+    def change(node, output, _known):
+        changed.append(node.name)
+        return output / 2.0 if node is first else output
+
+    found = Executor(graph, all_values(graph)).run(data, change, instead)
+    assert asked == changed == [node.name for node in graph.nodes]
+    for name, values in plain.items():
+        np.testing.assert_array_equal(found[name], values)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from quant_samples import Sketch, conv, gemm, relu, samples
 
-from edgec.base.options import QuantOptions
+from edgec.base.options import Effort, QuantOptions
 from edgec.exporters.onnx.export import export_real, tensor_names
 from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
@@ -15,8 +15,9 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate
+from edgec.quant.cnn import fit_weights
 from edgec.quant.cnn.balance import balance, can_balance
-from edgec.quant.cnn.bias_correct import channel_means, correct_biases
+from edgec.quant.cnn.bias_correct import channel_means, correct_biases, wanted_of
 from edgec.quant.cnn.channel_classes import channel_classes, input_channels
 from edgec.quant.common.importance import importance
 from edgec.quant.common.statistics import channel_statistics
@@ -196,4 +197,25 @@ def test_bias_correction_leaves_pinned_weights_alone():
     graph = s.graph(s(ops.Gemm(), x, w))
     data = samples(graph, 4)
     annotated, _ = annotate(graph, data, QuantOptions())
-    assert correct_biases(graph, annotated, data, ()).graph is annotated
+    assert correct_biases(annotated, data, wanted_of(graph, data)).graph is annotated
+
+
+@pytest.mark.parametrize(("effort", "count", "runs"), [("fast", 16, 1), ("normal", 16, 2)])
+def test_a_network_is_corrected_no_more_often_than_it_differs(monkeypatch, effort, count, runs):
+    """Where no other samples are taken, rejected codes do not correct the biases again."""
+    graph = mobile()
+    data = samples(graph, count)
+    settings = QuantOptions(effort=Effort(effort)).settings()
+    annotated, _ = annotate(graph, data, QuantOptions(bias_correction=False))
+    real, made = fit_weights.correct_biases, []
+
+    def counted(*args, **more):
+        made.append(real(*args, **more))
+        return made[-1]
+
+    monkeypatch.setattr(fit_weights, "correct_biases", counted)
+    noises = iter([1.0, 2.0])
+    monkeypatch.setattr(fit_weights, "_noise", lambda *_: next(noises))
+    found, _ = fit_weights.fitted(graph, annotated, data, settings, Effort(effort))
+    assert len(made) == runs
+    assert found is made[0].graph

@@ -175,3 +175,36 @@ def test_softmax_tables_cannot_overflow(row):
     assert table[0] == 2 ** softmax_bits(row)
     assert np.all(np.diff(table) <= 0)
     assert table[10] == math.floor(2 ** softmax_bits(row) * math.exp(-1.0) + 0.5)
+
+
+@pytest.mark.parametrize("dtype", [DType.INT8, DType.INT16, DType.INT32])
+@pytest.mark.parametrize("size", [1, 1000, 40_000])
+def test_nearest_codes_in_blocks(dtype, size):
+    """Halves up, saturated, whatever the number of elements and their order in memory."""
+    limits = np.iinfo(dtype.numpy)
+    rng = np.random.default_rng(size)
+    steps = np.concatenate([rng.uniform(-300, 300, size), [0.5, -0.5, 1.5, 1e30, -1e30, np.inf]])
+    params = QuantParams.per_tensor(0.25, 0 if dtype is DType.INT32 else 3, dtype)
+    zero_point = params.tensor_zero_point
+    exact = [math.floor(min(max(s, -1e12), 1e12) + 0.5) + zero_point for s in steps]
+    wanted = np.clip(np.array(exact, np.int64), limits.min, limits.max)
+    found = params.quantize(steps * 0.25)
+    assert found.dtype == dtype.numpy
+    np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(params.quantize((steps * 0.25).repeat(2)[::2]), wanted)
+
+
+def test_codes_of_what_is_no_number():
+    params = QuantParams.per_tensor(0.5, -7)
+    assert params.quantize(np.array([np.nan, -np.inf, np.inf])).tolist() == [-128, -128, 127]
+
+
+@pytest.mark.parametrize("shape", [(7,), (300, 200)])
+def test_rounding_in_place(shape):
+    real = np.random.default_rng(2).uniform(-40, 40, shape)
+    params = QuantParams.per_tensor(0.25, 3)
+    wanted = params.dequantize64(params.quantize(real))
+    turned = np.asfortranarray(real)
+    for each in (real, turned):
+        params.round_in_place(each)
+        np.testing.assert_array_equal(each, wanted)

@@ -11,9 +11,10 @@ from edgec.base.dtypes import Array
 from edgec.base.options import Effort, Precision, QuantOptions
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate
+from edgec.quant.cnn import weight_codes
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
 from edgec.quant.cnn.weight_codes import better_codes, read_rows
 from edgec.quant.common.report import WeightsReport, weights_notes
@@ -184,3 +185,27 @@ def test_nothing_is_said_where_no_layer_has_other_codes() -> None:
     report = WeightsReport(layers=0, kept=True, nearest_db=40.0, output_db=40.0, samples=64)
     assert weights_notes(report) == ()
     assert weights_notes(replace(report, layers=1))
+
+
+@pytest.mark.parametrize("pads", [(0, 0, 0, 0), (1, 2, 3, 0), (6, 6, 6, 6)])
+@pytest.mark.parametrize("most", [1 << 22, 900])
+def test_rows_of_chosen_samples_are_those_of_their_windows(monkeypatch, pads, most):
+    monkeypatch.setattr(weight_codes, "_MOST_ELEMENTS", most)
+    x = np.random.default_rng(6).normal(size=(8, 2, 7, 6, 4))
+    chosen = np.arange(8) % 4 == 3
+    node = Node("layer", ops.Conv((2, 1), pads, (1, 2), 2), ("x", "w"), ("y",))
+    found = read_rows(node, (6, 3, 2, 2), x, chosen)
+    top, left, bottom, right = pads
+    images = np.pad(x[chosen].reshape(-1, 7, 6, 4), ((0, 0), (top, bottom), (left, right), (0, 0)))
+    windows = [
+        image[r : r + 3, c : c + 3 : 2].reshape(6, 2, 2).transpose(1, 0, 2).reshape(2, 12)
+        for image in images
+        for r in range(0, image.shape[0] - 2, 2)
+        for c in range(image.shape[1] - 2)
+    ]
+    wanted = np.stack(windows, axis=1)
+    if most == 900:
+        count = 900 // (6 * 4)
+        drawn = np.sort(np.random.default_rng(0).choice(len(windows), count, replace=False))
+        wanted = wanted[:, drawn]
+    np.testing.assert_array_equal(found, wanted)
