@@ -56,14 +56,24 @@ class QuantizeContext:
 
 @dataclass(frozen=True, slots=True)
 class FeaturesContext:
-    """Fills an input whose features have a scale each: `scales` and `zero_points` are C lists."""
+    """Fills an input whose features have a scale each: `scales` and `zero_points` are C lists.
+
+    Attributes:
+        count: elements of the input, a C expression.
+        features: how many features there are.
+        axis: the axis that counts them.
+        inner: elements of a feature that lie one after the other.
+    """
 
     template: ClassVar[str] = "helpers/features.h.j2"
     names: LibraryNames
     function: str
     number: int
     shape: str
+    count: str
     features: int
+    axis: int
+    inner: int
     scales: str
     zero_points: str
 
@@ -193,12 +203,16 @@ def _quantize(
     shape = str(list(port.tensor.shape))
     if isinstance(port, FeaturePort):
         scales, zero_points = port.features.scale, port.features.zero_point
+        axis = len(port.tensor.shape) - 1 if port.features.axis is None else port.features.axis
         return FeaturesContext(
             names=names,
             function=function,
             number=number,
             shape=shape,
+            count=_count(program, port.tensor, f"{names.macro}_INPUT_{number}_ELEMENTS"),
             features=len(scales),
+            axis=axis,
+            inner=math.prod(port.tensor.shape[axis + 1 :]),
             scales=c_list([f"{c_float(scale)}F" for scale in scales], 8),
             zero_points=c_list([c_int(point) for point in zero_points], 8),
         )

@@ -190,6 +190,7 @@ def _ports(
             length_axis=_length_axis(program, port),
             feature_scales=port.features.scale if isinstance(port, FeaturePort) else (),
             feature_zero_points=port.features.zero_point if isinstance(port, FeaturePort) else (),
+            feature_axis=port.features.axis if isinstance(port, FeaturePort) else None,
             normalize=about.normalize.get(name),
             labels=_labels(imported, name, about),
             rows=rows_named_by(imported, name),

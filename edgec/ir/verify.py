@@ -178,7 +178,7 @@ def _check_features(graph: Graph, check: _Checker) -> None:
         check.node = name
         check(name in graph.inputs, "scales of features of something that is no input")
         shape, axis = graph.shape(name), params.axis
-        fits = axis is not None and axis == len(shape) - 1 and len(params.scale) == shape[axis]
+        fits = axis is not None and 0 < axis < len(shape) and len(params.scale) == shape[axis]
         check(fits, "the scales of features do not fit the input")
 
 

@@ -72,7 +72,7 @@ class FeaturePort(ProgramPort):
     """An input of the model whose features have a scale each.
 
     Attributes:
-        features: what its codes mean, one scale for each feature of the last axis.
+        features: what its codes mean, one scale for each feature along an axis.
     """
 
     features: QuantParams = field(kw_only=True)

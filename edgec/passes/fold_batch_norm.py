@@ -8,8 +8,8 @@ Rules:
    and bias.
 2. mul: likewise ``Mul`` by a constant per channel.
 3. add: likewise ``Add`` and ``Sub`` (the constant second) of a constant per channel.
-4. before: ``BatchNormalization`` of the input of a Gemm or an unpadded Conv goes into its weights
-   and bias.  (With padding it would shift the zeros around the image.)
+4. before: ``BatchNormalization`` of the input of a Gemm or Conv goes into its weights and bias.
+   (Where a Conv has padding it must shift nothing: it would shift the zeros around the image.)
 5. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
 6. pool: rules 1 to 3 for weights that come from a pool: the factors go into their scales, if all
    are positive; the indices stay.
@@ -88,11 +88,11 @@ def _fold_before(graph: Graph, node: Node) -> Graph | None:
         return None
     between = graph.values[node.output]
     linear = graph.sole_consumer(between.name)
-    if linear is None or between.quant is not None or not _reads_unpadded(linear):
+    affine = batch_norm_affine(graph, node)
+    if linear is None or between.quant is not None or not _takes(linear, affine):
         return None
     if not has_float_weights(graph, linear):
         return None
-    affine = batch_norm_affine(graph, node)
     weight = graph.constants[ops.layer_inputs(linear).w].array.astype(np.float64)
     scale, shift = (_per_weight(part, weight, linear) for part in (affine.scale, affine.shift))
     axes = tuple(range(1, weight.ndim))
@@ -112,9 +112,10 @@ def _fused_before(graph: Graph, node: Node, linear: Node, weight: Array, bias: A
     return builder.build()
 
 
-def _reads_unpadded(linear: Node) -> bool:
+def _takes(linear: Node, affine: Affine) -> bool:
+    """Whether a layer reads zeros as the numbers that the affine makes of zeros, if any."""
     if isinstance(linear.attrs, ops.Conv):
-        return not any(linear.attrs.pads)
+        return not any(linear.attrs.pads) or not affine.shift.any()
     return isinstance(linear.attrs, ops.Gemm)
 
 

@@ -52,7 +52,10 @@ def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
 
 def _other_features(tensor: TensorReport, array: Array) -> Iterator[str]:
     """Data in another range than the codes of an input whose features have a scale each."""
-    codes = array.astype(np.float64) / tensor.feature_scales + tensor.feature_zero_points
+    quant = tensor.quant
+    moved = array.transpose(tensor.layout) if tensor.layout else array
+    axis = moved.ndim - 1 if quant.axis is None else quant.axis
+    codes = np.moveaxis(moved, axis, -1).astype(np.float64) / quant.scale + quant.zero_point
     beyond = (codes < -129) | (codes > 128)
     worst = int(np.argmax(beyond.reshape(-1, beyond.shape[-1]).mean(axis=0)))
     if beyond.mean() > _MOST_BEYOND:

@@ -211,9 +211,14 @@ def mlperf_app(
 
 
 def _features(tensor: TensorReport) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    if tensor.feature_scales:
-        return tensor.feature_scales, tensor.feature_zero_points
-    return (tensor.scale,), (tensor.zero_point,)
+    """One scale and zero point, or those of each element of a tensor whose features have some."""
+    if not tensor.feature_scales:
+        return (tensor.scale,), (tensor.zero_point,)
+    quant, shape = tensor.quant, tensor.library_shape
+    assert quant.axis is not None
+    own = [size if axis == quant.axis else 1 for axis, size in enumerate(shape)]
+    number = np.broadcast_to(np.arange(len(quant.scale)).reshape(own), shape).reshape(-1)
+    return tuple(quant.scale[i] for i in number), tuple(quant.zero_point[i] for i in number)
 
 
 def _tables(

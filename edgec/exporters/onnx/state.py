@@ -256,7 +256,7 @@ class Emitter:
         self._inputs.append(_value_info(tensor, self.input_dtype(value), shape))
         features = self.graph.input_features.get(name)
         if features is not None:
-            tensor = self._in_steps(tensor, features)
+            tensor = self._in_steps(tensor, features, perm)
         settled = self.settle_input(name, tensor)
         if perm is None:
             self.alias(name, settled)
@@ -275,12 +275,15 @@ class Emitter:
             self._initializers[tensor] = numpy_helper.from_array(start, tensor)
         self.alias(name, self.settle(name, tensor))
 
-    def _in_steps(self, tensor: str, features: QuantParams) -> str:
+    def _in_steps(self, tensor: str, features: QuantParams, perm: tuple[int, ...] | None) -> str:
         """Features with a scale each as the graph has them (`QuantParams.in_steps`)."""
+        assert features.axis is not None
+        axis = features.axis if perm is None else perm[features.axis]
+        own = [-1, *[1] * (len(self.graph.shape(tensor)) - 1 - axis)]
         factor = FEATURE_STEP / np.asarray(features.scale)
         shift = FEATURE_STEP * np.asarray(features.zero_point, np.float64)
         for part, op, array in (("factor", "Mul", factor), ("shift", "Add", shift)):
-            operand = self.initializer(f"{tensor}_{part}", array.astype(np.float32))
+            operand = self.initializer(f"{tensor}_{part}", array.astype(np.float32).reshape(own))
             tensor = self.emit(tensor, op, [tensor, operand])
         return tensor
 

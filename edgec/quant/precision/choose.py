@@ -1,4 +1,7 @@
-"""Choice of the tensors with int16 codes: all, or the fewest that a goal asks for.
+"""Choice of the tensors with int16 codes: all, or the fewest that a goal asks for, or none.
+
+Where int8 codes alone do better, none: what int16 codes leave of an error that the biases of int8
+codes made up for may be worse.
 
 They are chosen (`order`) on fits of the network to parts of the calibration samples, and everything
 is measured on those that a fit has not seen (`held`, `judge`).  What is compiled has the same
@@ -102,15 +105,22 @@ class _Choosing(Generic[T]):
     def chosen(self, precision: Precision, progress: Progress | None) -> Choice[T]:
         """All candidates, or as few as reach the goal."""
         if precision is Precision.AUTO and self._suffices_int8():
-            return self._made(self._final.narrow, self._narrow, ())
+            return self._made(self._final.narrow, self._narrow, (), self._narrow)
         panel = Panel([each.wide for each in self._trials], self._judges)
         final = self._final.wide
-        if precision is not Precision.AUTO:
-            return self._made(final, panel, panel.groups)
-        order = Order(panel, progress)
-        needed = order.needed(self._goal)
-        fitting = self._fitting(final, order, needed)
-        return self._made(final, panel, order.first(fitting), needed - fitting)
+        chosen, left_out = panel.groups, 0
+        if precision is Precision.AUTO:
+            order = Order(panel, progress)
+            needed = order.needed(self._goal)
+            fitting = self._fitting(final, order, needed)
+            chosen, left_out = order.first(fitting), needed - fitting
+        if self._worse_than_int8(panel, chosen):
+            return self._made(self._final.narrow, self._narrow, (), panel)
+        return self._made(final, panel, chosen, panel, left_out)
+
+    def _worse_than_int8(self, panel: Panel[T], chosen: Groups) -> bool:
+        narrow = self._narrow
+        return (panel.drop(chosen), panel.noise(chosen)) > (narrow.drop(()), narrow.noise(()))
 
     def _suffices_int8(self) -> bool:
         goal, narrow = self._goal, self._narrow
@@ -137,8 +147,23 @@ class _Choosing(Generic[T]):
         """The graph as it is lowered."""
         return run_passes(integer, self._passes).graph
 
-    def _made(self, final: Fit[T], panel: Panel[T], groups: Groups, left_out: int = 0) -> Choice[T]:
-        """Choice to compile, with the measurements of the trials."""
+    def _made(
+        self,
+        final: Fit[T],
+        panel: Panel[T],
+        groups: Groups,
+        everywhere: Panel[T],
+        left_out: int = 0,
+    ) -> Choice[T]:
+        """Choice to compile, with the measurements of the trials.
+
+        Args:
+            final: the fit to all samples.
+            panel: measured the choice.
+            groups: the choice.
+            everywhere: measures int16 codes everywhere.
+            left_out: tensors that the board has no room for.
+        """
         narrow = self._narrow
         integer = final.integer(groups)
         wide = [group for group in groups if group.members[0] in final.candidates.codes]
@@ -148,7 +173,7 @@ class _Choosing(Generic[T]):
             candidates=len(final.candidates.groups),
             output_db=share_db(panel.noise(groups)),
             int8_db=share_db(narrow.noise(())),
-            int16_db=share_db(panel.noise(panel.groups)),
+            int16_db=share_db(everywhere.noise(everywhere.groups)),
             samples=sum(judge.samples for judge in self._judges),
             held_back=self._held_back,
             arena_bytes=None if own is None else own.arena_bytes,
@@ -157,7 +182,7 @@ class _Choosing(Generic[T]):
             slowdown=_slowdown(own, plain),
             decisions=panel.decided(groups),
             int8_decisions=narrow.decided(()),
-            int16_decisions=panel.decided(panel.groups),
+            int16_decisions=everywhere.decided(everywhere.groups),
         )
         return Choice(final.made, integer, report)
 

@@ -27,6 +27,8 @@ def precision_notes(report: PrecisionReport | None) -> tuple[str, ...]:
         f"{report.int8_db:.1f} dB with int8 alone, {report.int16_db:.1f} dB with int16 everywhere"
     )
     lines = [found]
+    if not report.tensors and report.int16_db < report.int8_db:
+        lines.append("no tensor has int16 codes: with int8 codes alone less is lost")
     if report.decisions and report.int8_decisions and report.int16_decisions:
         lines.append(
             f"decisions as the float model: {report.decisions.equal} of {report.decisions.samples} "

@@ -24,8 +24,9 @@ class TensorReport:
         library_dtype: "int8", "int16" or "int32".
         scale, zero_point: ``real = scale * (q - zero_point)``; scale 0 for indices (ArgMax), and
             where features have their own.
-        feature_scales, feature_zero_points: the same for each feature of the last axis, of an input
-            whose features have a scale each; empty: all have `scale` and `zero_point`.
+        feature_scales, feature_zero_points: the same for each feature of an input whose features
+            have a scale each; empty: all have `scale` and `zero_point`.
+        feature_axis: axis of `library_shape` that counts them; None: the last one.
         size_bytes: bytes in the arena.
         length_axis: axis of `shape` whose size goes with the length of a run; sizes here are those
             of the longest.
@@ -47,6 +48,7 @@ class TensorReport:
     length_axis: int | None = None
     feature_scales: tuple[float, ...] = ()
     feature_zero_points: tuple[int, ...] = ()
+    feature_axis: int | None = None
     normalize: Normalize | None = None
     labels: tuple[str, ...] = ()
     rows: int | None = None
@@ -58,7 +60,7 @@ class TensorReport:
         if not self.feature_scales:
             codes = (self.scale,), (self.zero_point,), DType(self.library_dtype)
             return QuantParams(*codes, in_float32=self.in_float32)
-        axis = len(self.library_shape) - 1
+        axis = len(self.library_shape) - 1 if self.feature_axis is None else self.feature_axis
         scales, zero_points = np.asarray(self.feature_scales), np.asarray(self.feature_zero_points)
         return QuantParams.per_feature(scales, zero_points, axis)
 

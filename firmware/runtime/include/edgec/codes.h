@@ -175,27 +175,36 @@ static inline edgec_status_t edgec_quantize_float_s16(void *codes, const float *
     return EDGEC_OK;
 }
 
-/* The same for features that have a scale and a zero point each; these may lie far beyond the
- * codes, so this computes in double arithmetic. */
+/* The same for `features` that have a scale and a zero point each; `inner` values of one lie one
+ * after the other, and after the last feature the first comes again.  Zero points may lie far
+ * beyond the codes, so this computes in double arithmetic. */
 static inline edgec_status_t edgec_quantize_features(void *codes, const float *values,
-                                                     uint32_t count, const float *scales,
+                                                     uint32_t count, uint32_t features,
+                                                     uint32_t inner, const float *scales,
                                                      const int32_t *zero_points) {
     const double most = 1099511627776.0;
     int8_t *const found = (int8_t *)codes;
+    uint32_t feature = 0U;
+    uint32_t seen = 0U;
     if (found == NULL || values == NULL) {
         return EDGEC_ERROR_NULL;
     }
     for (uint32_t i = 0U; i < count; i++) {
         const float value = values[i] == values[i] ? values[i] : 0.0F;
-        const double steps = (double)value / (double)scales[i] + 0.5;
+        const double steps = (double)value / (double)scales[feature] + 0.5;
         const double above = steps > -most ? steps : -most;
         const double bounded = above < most ? above : most;
         int64_t code = (int64_t)bounded;
         if ((double)code > bounded) {
             code--; /* a cast rounds towards zero */
         }
-        code += zero_points[i];
+        code += zero_points[feature];
         found[i] = (int8_t)(code < -128 ? -128 : (code > 127 ? 127 : code));
+        seen++;
+        if (seen == inner) {
+            seen = 0U;
+            feature = feature + 1U == features ? 0U : feature + 1U;
+        }
     }
     return EDGEC_OK;
 }
