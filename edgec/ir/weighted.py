@@ -103,6 +103,17 @@ def form_of(attrs: Any) -> qops.Requantization | qops.CodeMean | None:
     return output
 
 
+def code_bounds(attrs: object) -> tuple[int, int] | None:
+    """Least and largest code that an operator gives, by the form or rule in which it ends.
+
+    None where nothing says it.
+    """
+    names = ("output", "form", "rule")
+    end = next((getattr(attrs, name) for name in names if hasattr(attrs, name)), attrs)
+    low, high = getattr(end, "low", None), getattr(end, "high", None)
+    return None if low is None or high is None else (int(low), int(high))
+
+
 def is_int8_layer(graph: Graph, node: Node) -> bool:
     """Whether a node with weights is one of int8: it reads such codes, and ends in such, or in
     16 by 15 bits.

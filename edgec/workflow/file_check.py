@@ -19,6 +19,8 @@ from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
+from edgec.ir.qparams import QuantParams
+from edgec.ir.weighted import code_bounds
 from edgec.report.model import QdqFileReport, TensorGap
 from edgec.workflow.checks import check_inputs
 from edgec.workflow.integer import IntegerModel
@@ -45,7 +47,10 @@ def compare_file(model: IntegerModel) -> QdqFileReport | None:
     if not any(isinstance(node.attrs, ops.QuantizeLinear) for node in model.imported.nodes):
         return None
     samples = check_inputs(model, _SAMPLES)
-    inputs = {name: np.concatenate([each[name] for each in samples]) for name in samples[0]}
+    inputs = {
+        name: _in_reach(model, name, np.concatenate([each[name] for each in samples]))
+        for name in samples[0]
+    }
     oracle = run_graph_batch(model.integer, inputs)
     names = model.imported.outputs
     wanted = Executor(model.imported, names).run(_file_inputs(model, inputs))
@@ -94,6 +99,30 @@ def file_warnings(found: QdqFileReport | None) -> tuple[str, ...]:
     )
 
 
+def _in_reach(model: IntegerModel, name: str, codes: Array) -> Array:
+    """Codes of an input, none beyond the numbers that the file's own codes reach.
+
+    Those of int16 are around 0 here; in the file they may be around another number.
+    """
+    quant = model.integer.values[name].quant
+    theirs = _first_codes(model.imported, name)
+    if quant is None or quant.dtype is not DType.INT16 or theirs is None:
+        return codes
+    limits = np.iinfo(theirs.dtype.numpy)
+    ends = theirs.dequantize(np.array([limits.min, limits.max], theirs.dtype.numpy))
+    return np.clip(codes, *quant.quantize(ends))
+
+
+def _first_codes(imported: Graph, name: str) -> QuantParams | None:
+    """The codes that a file gives an input, which operators may move before; None: several."""
+    readers = imported.consumers.get(name, ())
+    while len(readers) == 1 and isinstance(readers[0].attrs, ops.Reshape | ops.Transpose):
+        readers = imported.consumers.get(readers[0].output, ())
+    if len(readers) != 1 or not isinstance(readers[0].attrs, ops.QuantizeLinear):
+        return None
+    return imported.values[readers[0].output].quant
+
+
 def _file_inputs(model: IntegerModel, codes: Mapping[str, Array]) -> dict[str, Array]:
     """Codes of the graph's inputs [S, ...] as the file takes them: its type, its axes."""
     given = {}
@@ -122,11 +151,18 @@ def _output_codes(model: IntegerModel, name: str, own: str, found: Array) -> Arr
 
 
 def _codes(graph: Graph, name: str, found: Array) -> Array:
-    """Values of the file as codes of a value of the graph; integers are codes already."""
+    """Values of the file as codes of a value of the graph; integers are codes already.
+
+    Codes that the file rounds to may have less than the range of their type; what computes them
+    ends in it.
+    """
     quant = graph.values[name].quant
     if quant is None or found.dtype.kind != "f":
         return found
-    return nearest_codes(found, quant)
+    made = graph.producers.get(name)
+    bounds = None if made is None else code_bounds(made.attrs)
+    codes = nearest_codes(found, quant)
+    return codes if bounds is None else np.clip(codes, *bounds)
 
 
 def _gap(name: str, ours: Array, theirs: Array) -> TensorGap:

@@ -15,6 +15,7 @@ from onnxruntime.quantization import (
     quantize_static,
 )
 
+from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError
 from edgec.base.options import CompileOptions
 from edgec.commands.compile import CompileResult, compile_model
@@ -119,15 +120,18 @@ def test_the_c_code_equals_the_reference(tmp_path: Path, qdq: Path) -> None:
     assert np.array_equal(np.asarray(found, np.float32), np.asarray(wanted, np.float32))
 
 
-def test_16_bit_activations_become_codes_of_8_bits_and_a_note_says_so(tmp_path: Path) -> None:
+def test_16_bit_activations_stay_so_where_operators_have_a_form(tmp_path: Path) -> None:
     path = quantized(tmp_path, QuantType.QUInt16)
     model = integer_model(path, None, CompileOptions())
     x, _ = digits()
     wanted = FloatModel(path, optimize=False).run({"x": x[:64]})["logits"]
     quant = model.integer.quant(model.integer.outputs[0])
     found = quant.dequantize(logits(model, x[:64]))
-    assert np.mean(found.argmax(-1) == wanted.reshape(found.shape).argmax(-1)) > 0.9
-    assert any("16 bits" in note for note in model.notes)
+    assert np.mean(found.argmax(-1) == wanted.reshape(found.shape).argmax(-1)) > 0.95
+    layers = [node for node in model.integer.nodes if isinstance(node.attrs, qops.QGemm)]
+    assert layers
+    types = {model.integer.values[node.output].dtype for node in layers}
+    assert types == {DType.INT16}, types
 
 
 def test_what_only_some_tensors_bring_is_asked_for(tmp_path: Path, qdq: Path) -> None:

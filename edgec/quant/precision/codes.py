@@ -19,7 +19,7 @@ from edgec.base.fixedpoint import INT16_MAX, INT32_MAX
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.ir.weighted import plain_inputs
+from edgec.ir.weighted import code_bounds, plain_inputs
 from edgec.quant.common.params import LEAST_SCALE, Range
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.scales.groups import Group
@@ -203,11 +203,8 @@ def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:
         return max(
             _largest(graph, largest, name) for name in qops.tensors_of(attrs.Inputs.of(node.inputs))
         )
-    end = next((getattr(attrs, n) for n in ("output", "form", "rule") if hasattr(attrs, n)), attrs)
-    low, high = getattr(end, "low", None), getattr(end, "high", None)
-    if low is None or high is None:
-        return INT16_MAX + 1
-    return max(abs(int(low)), abs(int(high)))
+    bounds = code_bounds(attrs)
+    return INT16_MAX + 1 if bounds is None else max(abs(bounds[0]), abs(bounds[1]))
 
 
 def _largest(graph: Graph, largest: Mapping[str, int], name: str) -> int:
