@@ -44,7 +44,7 @@ def loss_reports(ready: IntegerModel, program: Program) -> tuple[LossReport, ...
             codes_db=finite(share_db(loss.codes)),
             why=loss.why.value,
             detail=loss.detail,
-            advice=advice(loss, found, ready.settings),
+            advice=advice(loss, ready.integer, found, ready.settings),
         )
         for loss in sorted(found.losses, key=lambda loss: -loss.noise)
     )

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from edgec.base.names import shown
-from edgec.base.options import Effort, Precision, QuantSettings, Residual
+from edgec.base.options import (
+    DEFAULT_TARGET_DB,
+    Observer,
+    Precision,
+    QuantSettings,
+    Residual,
+)
 from edgec.ir.graph import Graph
-from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
 from edgec.quant.common.report import (
     CalibrationSource,
     Cause,
@@ -36,28 +41,39 @@ def quality_warnings(graph: Graph, report: QuantReport, settings: QuantSettings)
     if report.source is not CalibrationSource.USER:
         return ()
     poor = [
-        f"output {shown(layer.value)!r} has {layer.sqnr_db:.1f} dB of signal to quantization noise "
+        f"output {shown(name)!r} has {found:.1f} dB of signal to quantization noise "
         f"on the calibration data; below {POOR_DB:g} dB noise is more than a tenth of the signal"
-        for layer in report.layers
-        if layer.value in graph.outputs and layer.sqnr_db < POOR_DB
+        for name, found in _output_db(graph, report).items()
+        if found < POOR_DB
     ]
-    found = report.decisions
-    others = found.samples - found.equal if found else 0
-    if found and others >= _FEWEST_OTHERS and found.share < LEAST_AGREEMENT:
-        poor.append(_decided(found))
+    if report.decisions is not None and _is_decided_badly(report.decisions):
+        poor.append(_decided(report.decisions))
     total = sum(loss.noise for loss in report.losses)
     if not poor or total <= 0.0:
         return tuple(poor)
     worst = sorted(report.losses, key=lambda loss: -loss.noise)[:_WORST]
     causes = [
         f"{loss.noise / total:.0%} from {shown(loss.value)!r} "
-        f"({loss.why.value}: {advice(loss, report, settings)})"
+        f"({_why(loss, graph, report, settings)})"
         for loss in worst
         if loss.noise > _LEAST_SHARE * total
     ]
     if not causes:
         return (*poor, f"no layer adds more than {_LEAST_SHARE:.0%} of the noise at the outputs")
     return (*poor, f"noise at the outputs: {', '.join(causes)}")
+
+
+def _why(loss: LayerLoss, graph: Graph, report: QuantReport, settings: QuantSettings) -> str:
+    found = advice(loss, graph, report, settings)
+    return f"{loss.why.value}: {found}" if found else loss.why.value
+
+
+def _output_db(graph: Graph, report: QuantReport) -> dict[str, float]:
+    return {layer.value: layer.sqnr_db for layer in report.layers if layer.value in graph.outputs}
+
+
+def _is_decided_badly(found: Decisions) -> bool:
+    return found.samples - found.equal >= _FEWEST_OTHERS and found.share < LEAST_AGREEMENT
 
 
 def _decided(found: Decisions) -> str:
@@ -71,41 +87,50 @@ def _decided(found: Decisions) -> str:
     )
 
 
-def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str:
-    """Advice against the loss of a layer.
+def advice(loss: LayerLoss, graph: Graph, report: QuantReport, settings: QuantSettings) -> str:
+    """What helps against the loss of a layer; "" where nothing is known to, or nothing has to.
+
+    Only what was tried, or follows from what was measured, is advised: codes of int16 take away the
+    noise of a tensor's codes, a range that holds all values has less noise where `Cause.CLIPPED` is
+    the cause.  Whether more samples or `--effort best` give better weights is not known before.
 
     Args:
         loss: what it loses, and why.
+        graph: INTEGER stage.
         report: what quantization did.
         settings: what was asked for.
     """
-    if report.in_force.residual is not None:
-        return _advice_on_transformers(report, settings)
-    if report.in_force.observer is None:
+    outputs, decisions = _output_db(graph, report), report.decisions
+    worst = min(outputs.values(), default=POOR_DB)
+    is_poor = worst < POOR_DB or (decisions is not None and _is_decided_badly(decisions))
+    force = report.in_force
+    searched = force.residual is not None
+    if not is_poor:
+        return ""
+    if force.observer is None and not searched:
         return "its codes are the file's: give edgec the float model, or quantize it anew"
-    if loss.why is Cause.WEIGHTS:
-        if report.samples < LEAST_SAMPLES:
-            return f"{LEAST_SAMPLES} calibration samples or more, which choose weights"
-        if settings.effort is not Effort.BEST:
-            return "--effort best"
-        return "edgec quantize --train"
-    if loss.why is Cause.CLIPPED:
-        return "more samples, or --observer minmax"
-    if settings.precision is Precision.INT8:
-        return "--precision auto"
-    if settings.precision is Precision.AUTO:
-        return "a higher --target-db" if settings.max_drop is None else "a smaller --max-drop"
-    return "edgec quantize --train"
-
-
-def _advice_on_transformers(report: QuantReport, settings: QuantSettings) -> str:
-    """Searched scales leave the stream, the types, the samples and the biases to change."""
-    if report.in_force.residual is Residual.INT8:
+    if force.residual is Residual.INT8:
         return "--residual int16"
-    if report.samples < LEAST_SAMPLES:
-        return f"{LEAST_SAMPLES} calibration samples or more, which choose scales"
-    if settings.precision is Precision.INT8:
-        return "--precision auto"
-    if not settings.bias_correction:
-        return "--bias-correction"
-    return "more calibration samples, of all kinds"
+    if loss.why is Cause.WEIGHTS and not searched:
+        return "edgec quantize --train"
+    if loss.why is Cause.CLIPPED and not searched and force.observer is not Observer.MINMAX:
+        return "--observer minmax"
+    explained = loss.codes >= loss.weights or searched
+    if not explained or loss.value in graph.input_features:
+        return ""
+    return _wider(worst, decisions, settings)
+
+
+def _wider(worst_db: float, decisions: Decisions | None, settings: QuantSettings) -> str:
+    """The option that gives int16 codes to more tensors; "" where none would."""
+    named = decisions is not None and decisions.classes
+    match settings:
+        case QuantSettings(precision=Precision.INT8):
+            if worst_db < DEFAULT_TARGET_DB:
+                return "--precision auto"
+            return "--precision auto --max-drop 1" if named else ""
+        case QuantSettings(precision=Precision.AUTO, max_drop=None, target_db=float(target)):
+            return "a higher --target-db" if worst_db >= target else ""
+        case QuantSettings(precision=Precision.AUTO, max_drop=float(drop)) if decisions is not None:
+            return "a smaller --max-drop" if 100.0 * (1.0 - decisions.share) <= drop else ""
+    return ""

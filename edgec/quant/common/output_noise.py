@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.streams import RESETS
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
@@ -21,6 +21,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.qparams import QuantParams
 from edgec.ir.turns import turns_between
+from edgec.quant.common.params import activation_params, range_of
 from edgec.quant.common.report import Cause
 
 _MOST_SAMPLES = 8
@@ -152,6 +153,17 @@ _ONE_CHANNEL = 8.0
 """Reach of a channel over that of the median one, from which it has the range for itself."""
 
 
+def _gains_by_reach(values: Array, quant: QuantParams) -> bool:
+    """Whether codes that reach all values would have less noise; finer steps may be worth more."""
+    if quant.axis is not None or quant.dtype is not DType.INT8:
+        return False
+    wider = activation_params(range_of(values))
+    own, theirs = (
+        energy(values - each.dequantize64(each.quantize(values))) for each in (quant, wider)
+    )
+    return theirs < own
+
+
 def cause_of_codes(values: Array, quant: QuantParams) -> tuple[Cause, str]:
     """The cause of the noise of a tensor's codes, and its figure in words.
 
@@ -159,10 +171,12 @@ def cause_of_codes(values: Array, quant: QuantParams) -> tuple[Cause, str]:
         values: what the float network computes, float64 [S, ..., C].
         quant: parameters of the codes, per tensor or with shapes that fit `values`.
     """
+    # Infinity, that a Pad put there, has no error.
+    values = np.where(np.isfinite(values), values, 0.0)
     steps = values / np.asarray(quant.scale) + np.asarray(quant.zero_point)
     limits = np.iinfo(quant.dtype.numpy)
     beyond = float(((steps < limits.min - 0.5) | (steps > limits.max + 0.5)).mean())
-    if beyond > _CLIPPED:
+    if beyond > _CLIPPED and _gains_by_reach(values, quant):
         return Cause.CLIPPED, f"{beyond:.1%} of its values are beyond its codes"
     reach = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
     median = float(np.median(reach))
