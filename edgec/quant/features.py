@@ -39,6 +39,7 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import FEATURE_STEP, QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.linear import Affine
+from edgec.quant.common.few_samples import fresh_range
 from edgec.quant.feature_paths import (
     Chain,
     Leaf,
@@ -145,6 +146,7 @@ class _Input:
             if not np.all(np.isfinite(low) & np.isfinite(high)):
                 return None  # an error that calibration reports
             uneven = _is_uneven(low, high, len(rows), np.min if scaled else np.median)
+            low, high = fresh_range(rows.reshape(-1, rows.shape[-1]))
         if not uneven and (self._window or not scaled):
             return None
         read = list(leaves(self._graph, Leaf(None, chain.output, chain.labels)))
