@@ -88,7 +88,7 @@ def _decided(found: Decisions) -> str:
 
 
 def advice(loss: LayerLoss, graph: Graph, report: QuantReport, settings: QuantSettings) -> str:
-    """What helps against the loss of a layer; "" where nothing is known to, or nothing has to.
+    """The remedy for the loss of a layer; "" where none is known, or none is needed.
 
     Only what was tried, or follows from what was measured, is advised: codes of int16 take away the
     noise of a tensor's codes, a range that holds all values has less noise where `Cause.CLIPPED` is
