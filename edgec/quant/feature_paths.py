@@ -1,4 +1,4 @@
-"""What a network does to the elements of an input before anything else, and who reads them then.
+"""Operators on the elements of an input before anything else, and who reads the elements then.
 
 Elements are followed by their labels (`ir.labels`) through moves, so that features may lie along
 any axis of the input, and a window may be flattened or transposed on its way.
@@ -47,7 +47,7 @@ class Chain:
         return _varying(self.affine)
 
     def along(self, axis: int) -> Affine:
-        """What they compute of each feature along an axis, if of no other; float64 [F] each."""
+        """Their affine for each feature along the only axis that they differ on; float64 [F]."""
         index = tuple(slice(None) if i == axis else 0 for i in range(self.affine.scale.ndim))
         return Affine(self.affine.scale[index], self.affine.shift[index])
 
@@ -83,7 +83,7 @@ def chain_of(graph: Graph, name: str) -> Chain:
 
 
 def _of_elements(graph: Graph, node: Node, name: str) -> Affine | None:
-    """What a node makes of each element of a value; float64 of its shape."""
+    """Affine of a node for each element of a value, if it is one; float64 of its shape."""
     shape = graph.shape(name)
     if isinstance(node.attrs, ops.BatchNormalization):
         found = batch_norm_affine(graph, node)
@@ -187,7 +187,7 @@ def put_affine(
     """Compute ``made = factor * source + shift``, by channel if they differ by channel alone.
 
     Args:
-        builder: of the graph.
+        builder: where the graph is being changed.
         leaf: who reads it; its value has the shape.
         source: what is read.
         made: name of the result.

@@ -19,7 +19,7 @@ exponent).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from edgec.quant.cnn.channel_classes import (
     channel_classes,
     input_channels,
 )
+from edgec.quant.cnn.joins import joined_parts, scaled_values, uneven_parts, with_layers
 from edgec.quant.common.importance import importance
 from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
 from edgec.quant.scales.groups import Unions
@@ -50,6 +51,8 @@ _PLENTY = 100_000
 _LEAST_MARGIN = 1.05
 _MOST = 64.0
 """The largest factor: int8 holds no more than that of a channel's differences."""
+_MOST_JOINED = 2.0**24
+"""The largest factor of a tensor that is joined to another one."""
 _WORTH = 0.8
 """Share of the error that must remain at most: less is no matter of channels."""
 _LEVELS = 255.0
@@ -57,7 +60,10 @@ _LEVELS = 255.0
 
 def can_balance(graph: Graph) -> bool:
     """Whether `balance` may scale a channel of a graph of the REAL stage."""
-    return bool(channel_classes(graph).classes)
+    if channel_classes(graph).classes:
+        return True
+    trial, _ = with_layers(graph, joined_parts(graph))
+    return bool(channel_classes(trial).classes)
 
 
 def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
@@ -70,13 +76,35 @@ def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
     Returns:
         The graph with other weights where scaling is estimated to pay, else the graph.
     """
+    few = {name: array[:SAMPLES] for name, array in data.items()}
+    uneven, scaled = uneven_parts(graph, few), scaled_values(graph)
+    own = [part for _, part in uneven if part in scaled]
+    parts = tuple(part for part in uneven if part[1] not in scaled)
+    if parts:
+        # Only parts that get a factor need a layer of their own.
+        trial, made = with_layers(graph, parts)
+        found, factors = _factors(trial, few, [*own, *made.values()])
+        parts = tuple(part for part in parts if (_of(found, factors, made[part], 1) != 1.0).any())
+    graph, made = with_layers(graph, parts) if parts else (graph, {})
+    found, factors = _factors(graph, few, [*own, *made.values()])
+    return _scaled(graph, found, factors) if (factors != 1.0).any() else graph
+
+
+def _factors(
+    graph: Graph, data: Mapping[str, Array], joined: Iterable[str]
+) -> tuple[ChannelClasses, Array]:
+    """The classes of a graph, and a factor for each of them.
+
+    Args:
+        graph: REAL stage.
+        data: all of it is used.
+        joined: parts of joined tensors that layers compute and that reach much less far than these.
+    """
     found = channel_classes(graph)
     if not found.classes:
-        return graph
-    few = {name: array[:SAMPLES] for name, array in data.items()}
-    statistics = channel_statistics(graph, graph.values, few)
-    factors = _Search(graph, found, statistics).factors()
-    return _scaled(graph, found, factors) if (factors != 1.0).any() else graph
+        return found, np.ones(1)
+    statistics = channel_statistics(graph, graph.values, data)
+    return found, _Search(graph, found, statistics, joined).factors()
 
 
 class _Search:
@@ -87,11 +115,17 @@ class _Search:
         graph: Graph,
         found: ChannelClasses,
         statistics: Mapping[str, ChannelStatistics],
+        joined: Iterable[str],
     ) -> None:
         self._graph, self._found, self._statistics = graph, found, statistics
         self._importance = importance(graph, statistics)
         self._size = 1 + max(int(own.max()) for own in found.classes.values())
         self._most = np.full(self._size, _MOST)
+        self._joined = frozenset(joined)
+        # They differ from another tensor, not from a channel of the same one.
+        known = [found.classes[name] for name in self._joined if name in found.classes]
+        self._free = np.unique(np.concatenate([*known, [FIXED]])).astype(np.int64)
+        self._most[self._free] = _MOST_JOINED
         self._most[FIXED] = 1.0
         for limit in found.limits:
             self._keep_within(limit)
@@ -99,20 +133,26 @@ class _Search:
     def _keep_within(self, limit: Limit) -> None:
         own = self._statistics[limit.value]
         margin = _margin(own.count)
-        room = np.full(len(own.high), _MOST)
+        most = self._most[self._found.classes[limit.value]]
+        room = most.copy()
         for bound, reached in ((limit.high, own.high), (limit.low, own.low)):
             if np.isfinite(bound):
                 wide = reached * margin
-                far = np.abs(wide) * _MOST > abs(bound)
-                room = np.minimum(room, np.where(far, bound / np.where(far, wide, 1.0), _MOST))
+                far = np.abs(wide) * most > abs(bound)
+                room = np.minimum(room, np.where(far, bound / np.where(far, wide, 1.0), most))
         np.minimum.at(self._most, self._found.classes[limit.value], np.maximum(room, 1.0))
 
     def factors(self) -> Array:
         """float64, one for each class, 1 or more."""
         filled = np.zeros(self._size)
         for name, own in self._found.classes.items():
+            if name in self._joined:
+                continue  # its range is that of the joined tensor
             statistics = self._statistics[name]
-            reach = statistics.filled * _margin(statistics.count)
+            # What is joined may widen the range at an end that it alone has.
+            free = np.isin(own, self._free)
+            share = np.where(free, statistics.magnitudes, statistics.filled)
+            reach = share * _margin(statistics.count)
             np.maximum.at(filled, own, np.minimum(reach, 1.0))
         filled = np.where(filled > 0, filled, 1.0)
         chosen = np.ones(self._size)

@@ -42,6 +42,12 @@ class ChannelStatistics:
         down = self.low / low if low < 0 else np.zeros_like(self.low)
         return np.asarray(np.maximum(up, down))
 
+    @property
+    def magnitudes(self) -> Array:
+        """The largest magnitude of each channel as a share of that of the tensor, 0 to 1."""
+        found = np.maximum(self.high, -self.low)
+        return np.asarray(found / (float(found.max()) or 1.0))
+
 
 def channel_statistics(
     graph: Graph,
