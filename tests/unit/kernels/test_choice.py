@@ -110,6 +110,18 @@ def test_weights_are_read_as_often_as_nothing_holds_them() -> None:
     assert 1120 / 4 * 2.5 < weight_waits(copied, m4.flash) < each_time
 
 
+@pytest.mark.parametrize("board", BOARDS.values())
+def test_prices_know_of_copies_of_the_families_that_ask_for_them(board: str) -> None:
+    target = Target.of(load_board(board))
+    form = Estimator.of(target).form
+    graph = graph_of([*training(), *held_out()])
+    for node in graph.nodes:
+        for each in kernel_candidates(graph, node, target):
+            parts = each.family.parts(each.spec, Run(form))
+            asks = each.family.weight_reads(each.spec) is not None
+            assert parts is None or parts.copies == asks, each.spec.family
+
+
 def test_taps_inside_the_image_are_counted() -> None:
     window = Window(5, 4, 1, 3, 4, 3, 3, 2, 1, 1, 1, 1, 1)
     assert window.taps_down() == [2, 3, 2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,9 @@ from tflite_networks import int8_network
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, MaxLength
 from edgec.commands.compile import compile_model
+from edgec.report.model.report import Report
 from edgec.workflow.validation import validate
+from edgec.workflow.validation_outputs import noise_inputs
 
 QUICK = {"build": False, "verify": False}
 
@@ -52,6 +55,22 @@ def test_shorter_runs(bert: Path, tmp_path: Path) -> None:
         assert found.samples == 2
         assert len(found.outputs) == 2
         assert all(output.distance is not None for output in found.outputs)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8"])
+def test_noise_reaches_all_codes(tmp_path: Path, dtype: str) -> None:
+    folder = compile_model(
+        int8_network(tmp_path / "int8.tflite"),
+        "host",
+        out=tmp_path / "out",
+        options=CompileOptions(**QUICK),
+    ).folder
+    report = Report.read(folder)
+    tensor = dataclasses.replace(report.inputs[0], dtype=dtype)
+    samples = noise_inputs(dataclasses.replace(report, inputs=(tensor,))).samples[tensor.name]
+    codes = samples / tensor.scale + tensor.zero_point if dtype == "float32" else samples
+    assert codes.min() < -120
+    assert codes.max() > 120
 
 
 def test_noise_has_the_longest_length(bert: Path) -> None:
