@@ -191,7 +191,16 @@ def _check_same(measured: str, digest: str, where: str) -> None:
 
 def _check_step(step: int, size: int, layers: Sequence[LayerReport], path: Path) -> None:
     known = step < len(layers)
-    # What collects the values of turns has nothing to show before the last one.
-    if not known or (size != layers[step].output_bytes and (size or layers[step].op != COLLECTS)):
+    if not known or not _writes(layers[step], size):
         reason = f"step {step} with {size} bytes is not a step of this model"
         raise ConfigError(reason, where=str(path), hint=_HINT)
+
+
+def _writes(layer: LayerReport, size: int) -> bool:
+    """Whether a call of a layer may report so many bytes; of one of several outputs they are fewer.
+
+    The collector of the values of turns has nothing to show before the last one.
+    """
+    if size == layer.output_bytes or (layer.op == COLLECTS and not size):
+        return True
+    return bool(layer.more) and 0 < size < layer.output_bytes
