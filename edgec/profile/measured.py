@@ -197,7 +197,7 @@ def _check_step(step: int, size: int, layers: Sequence[LayerReport], path: Path)
 
 
 def _writes(layer: LayerReport, size: int) -> bool:
-    """Whether a call of a layer may report so many bytes; of one of several outputs they are fewer.
+    """Whether a call of a layer may report this size; that of one of several outputs is smaller.
 
     The collector of the values of turns has nothing to show before the last one.
     """
