@@ -8,6 +8,8 @@ and type annotations stay. It is applied in a worktree of git of its own (the la
 first). Tests run in the order of their nearness: those that import the module or name it or the
 families that include it, then those of its package; at the first failure the mutant is killed. A
 mutant that none of them fails for is printed as survived: read it, for it may compute the same.
+
+Tools such as mutmut know Python alone; much of edgec is in templates and headers of C.
 """
 
 import argparse

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.stride_tricks import as_strided
 
 from edgec.base.dtypes import Array
@@ -82,8 +83,15 @@ class Block:
         """Its index in the output."""
         return self.samples, self.rows
 
-    def read(self, x: Array, kernel: Pair, window: Window, factor: Array | None = None) -> Array:
-        """Input of the block with its padding; float64 [n, h, w, C].
+    def read(
+        self,
+        x: Array,
+        kernel: Pair,
+        window: Window,
+        factor: Array | None = None,
+        dtype: npt.DTypeLike = np.float64,
+    ) -> Array:
+        """Input of the block with its padding; [n, h, w, C].
 
         It is a new array where there are padding, a factor, or elements of another type.
 
@@ -92,16 +100,8 @@ class Block:
             kernel: height and width of the window.
             window: where it is.
             factor: float64 [N, 1, 1, 1], multiplied with the samples.
+            dtype: type of floating point of the result.
         """
-        return self._read(x, kernel, window, factor, np.dtype(np.float64))
-
-    def read_as(self, dtype: np.dtype, x: Array, kernel: Pair, window: Window) -> Array:
-        """Input of the block as `read` gives it, with elements of a type of floating point."""
-        return self._read(x, kernel, window, None, dtype)
-
-    def _read(
-        self, x: Array, kernel: Pair, window: Window, factor: Array | None, dtype: np.dtype
-    ) -> Array:
         top, left, _, right = window.pads
         span = (kernel[0] - 1) * window.dilations[0] + 1
         first = self.rows.start * window.strides[0] - top
@@ -110,7 +110,7 @@ class Block:
         part = x[self.samples, low : max(min(last, x.shape[1]), low)]
         if not any(window.pads):
             if factor is not None:
-                return np.asarray(part * factor[self.samples])
+                return np.asarray(part * factor[self.samples], dtype)
             return part.astype(dtype, copy=False)
         size = (len(part), last - first, x.shape[2] + left + right, x.shape[3])
         image = np.zeros(size, dtype)

@@ -80,7 +80,7 @@ class QuantParams:
     def quantize(self, real: Array) -> Array:
         """Nearest codes of float values, saturated; array of `dtype`, same shape.
 
-        NaN has the least code.
+        NaN has the code of zero, as in generated C (`edgec/codes.h`).
 
         Source: with `in_float32` TensorFlow Lite, kernels/internal/reference/quantize.h
         (AffineQuantize).
@@ -111,27 +111,24 @@ class QuantParams:
         scale, zero_point = self._broadcast(real.ndim)
         info = np.iinfo(self.dtype.numpy)
         if self.in_float32:
-            return self._nearest_in_float32(real)
-        steps = np.asarray(np.asarray(real, np.float64) / scale)
-        # Halves up, as `fixedpoint.round_half_up`; what is beyond the codes is cut off first, where
-        # half a step or a whole one more changes nothing.
-        np.fmax(steps, info.min - zero_point - 1.0, out=steps)
-        np.fmin(steps, info.max - zero_point + 1.0, out=steps)
-        steps += 0.5
-        np.floor(steps, out=steps)
+            with np.errstate(over="ignore"):
+                quotients = np.asarray(real, np.float32) / np.asarray(scale, np.float32)
+            steps = np.asarray(quotients.astype(np.float64))
+        else:
+            steps = np.asarray(np.asarray(real, np.float64) / scale)
+        steps[np.isnan(steps)] = 0.0
+        # What is beyond the codes is cut off first, where half a step or a whole one more changes
+        # nothing.
+        np.maximum(steps, info.min - zero_point - 1.0, out=steps)
+        np.minimum(steps, info.max - zero_point + 1.0, out=steps)
+        if self.in_float32:
+            steps = np.asarray(np.copysign(np.floor(np.abs(steps) + 0.5), steps))
+        else:  # halves up, as `fixedpoint.round_half_up`
+            steps += 0.5
+            np.floor(steps, out=steps)
         steps += zero_point
         np.maximum(steps, info.min, out=steps)
         return np.minimum(steps, info.max, out=steps)
-
-    def _nearest_in_float32(self, real: Array) -> Array:
-        """As `_nearest`, divided in float32, halves away from zero."""
-        scale, zero_point = self._broadcast(real.ndim)
-        info = np.iinfo(self.dtype.numpy)
-        with np.errstate(over="ignore"):
-            steps = np.asarray(real, np.float32) / np.asarray(scale, np.float32)
-        near = np.fmin(np.fmax(steps.astype(np.float64), -(2.0**40)), 2.0**40)
-        whole = np.copysign(np.floor(np.abs(near) + 0.5), near)
-        return np.asarray(np.clip(whole + zero_point, info.min, info.max))
 
     def in_steps(self, real: Array) -> Array:
         """Real numbers of features as the input of a graph has them; float32, same shape.

@@ -21,6 +21,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weighted import code_bounds
+from edgec.quant.common.params import code_range
 from edgec.report.model import QdqFileReport, TensorGap
 from edgec.workflow.checks import check_inputs
 from edgec.workflow.integer import IntegerModel
@@ -108,9 +109,8 @@ def _in_reach(model: IntegerModel, name: str, codes: Array) -> Array:
     theirs = _first_codes(model.imported, name)
     if quant is None or quant.dtype is not DType.INT16 or theirs is None:
         return codes
-    limits = np.iinfo(theirs.dtype.numpy)
-    ends = theirs.dequantize(np.array([limits.min, limits.max], theirs.dtype.numpy))
-    return np.clip(codes, *quant.quantize(ends))
+    reach = code_range(theirs)
+    return np.clip(codes, *quant.quantize(np.array([reach.low, reach.high])))
 
 
 def _first_codes(imported: Graph, name: str) -> QuantParams | None:

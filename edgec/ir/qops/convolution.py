@@ -32,7 +32,7 @@ def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
     # Columns [group, KH * KW * I/group, O/group].
     columns = weight.reshape(group, each, terms).astype(dtype).swapaxes(-1, -2)
     for block in blocks(total.shape, group * terms + outputs):
-        image = block.read_as(dtype, x, kernel, window)
+        image = block.read(x, kernel, window, dtype=dtype)
         made = total[block.place]
         if depth == 1 and each == 1:
             made[...] = 0.0

@@ -12,6 +12,7 @@ from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.qops.arithmetic import accumulators
 from edgec.ir.qops.base import IntegerOperator, need_dtype
 from edgec.ir.qops.convolution import conv_sums, conv_transpose_sums
 from edgec.ir.qops.forms import Requant31, Requantization, Rescale16x15, codes
@@ -160,6 +161,15 @@ class QConv(PlainLayer):
         need_reach(inputs.x, self.reach)
 
 
+def _sums(form: Requantization, values: Array) -> Array:
+    """Sums as int64; those of other forms than `Once15` are checked to fit 32 bits.
+
+    Raises:
+        InternalError: they do not; the quantizer has promised that they do.
+    """
+    return values.astype(np.int64) if isinstance(form, Once15) else accumulators(values)
+
+
 @dataclass(frozen=True, slots=True)
 class QConvTranspose(Weighted):
     """Inputs as `QConv`, without residual and table; x is int16 where the form is `Once15`, and
@@ -187,7 +197,7 @@ class QConvTranspose(Weighted):
 
     def compute(self, inputs: Weighted.Inputs[Operand]) -> Array:
         total = conv_transpose_sums(self, inputs.x.centred, inputs.w.array)
-        acc = total.astype(np.int64) + inputs.b.array
+        acc = _sums(self.output, total) + inputs.b.array
         return codes(self.output, acc, inputs.multiplier.array)
 
     def bounds(self, inputs: Weighted.Inputs[Tensor]) -> dict[str, float]:
@@ -284,7 +294,7 @@ class QMatMul(IntegerOperator):
         a, b = inputs.a.centred.astype(np.float64), inputs.b.centred.astype(np.float64)
         a = a.swapaxes(-1, -2) if self.transpose_a else a
         b = b.swapaxes(-1, -2) if self.transpose_b else b
-        return codes(self.output, (a @ b).astype(np.int64) + self.bias, self.multiplier)
+        return codes(self.output, _sums(self.output, a @ b) + self.bias, self.multiplier)
 
     def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
         acc = self.a_reach * self.b_reach * self._depth(inputs.a.shape) + abs(self.bias)

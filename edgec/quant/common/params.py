@@ -129,6 +129,13 @@ SOFTMAX_SUM_BITS = 30
 """The sum of a row's entries stays at or below 2^30."""
 
 
+def code_range(quant: QuantParams) -> Range:
+    """The numbers of the least and the greatest code of a tensor quantized as a whole."""
+    limits = np.iinfo(quant.dtype.numpy)
+    scale, zero = quant.tensor_scale, quant.tensor_zero_point
+    return Range(scale * float(limits.min - zero), scale * float(limits.max - zero))
+
+
 def codes_real(quant: QuantParams) -> Array:
     """Real values of the codes -128..127; float64 [256]."""
     codes = np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.float64)

@@ -20,7 +20,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.metadata import integer_io_dtype
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import Range
+from edgec.quant.common.params import Range, code_range
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import group_codes
 from edgec.quant.scales.groups import code_groups
@@ -67,7 +67,7 @@ def without_int16(graph: Graph) -> Pinned:
         for name, value in graph.values.items()
     }
     constants = {**graph.constants, **_real_biases(graph, pinned)}
-    ranges = {name: _range(quant) for name, quant in pinned.items()}
+    ranges = {name: code_range(quant) for name, quant in pinned.items()}
     return Pinned(graph.replace(values=values, constants=constants), ranges)
 
 
@@ -120,18 +120,12 @@ def _refuse_io(graph: Graph, name: str, what: str) -> None:
     )
 
 
-def _range(quant: QuantParams) -> Range:
-    """The numbers of the least and the largest code."""
-    scale, zero = quant.tensor_scale, quant.tensor_zero_point
-    return Range(scale * (INT16_MIN - zero), scale * (INT16_MAX - zero))
-
-
 def _int8(graph: Graph, name: str, quant: QuantParams) -> QuantParams:
     """Parameters of int8 for the range that int16 codes have.
 
     A value that a Clip limits spends no codes on what it cannot be.
     """
-    covered = _range(quant)
+    covered = code_range(quant)
     low, high = covered.low, covered.high
     made = graph.producers.get(name)
     if made is not None and isinstance(made.attrs, ops.Clip):

@@ -17,7 +17,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
-from edgec.quant.common.params import as_int8, codes_real, range_of
+from edgec.quant.common.params import as_int8, code_range
 from edgec.quant.scales.columns import is_column_slice
 
 
@@ -33,7 +33,8 @@ class Group:
         readers: (node, name of the operand) of every other reader; column slices of attention are
             looked through.
         is_output: one of them is a graph output.
-        pinned: parameters that the model prescribes, as int8; None: to be chosen.
+        pinned: parameters that the model prescribes, as int8 or int16 (which the quantizer takes
+            out before, `precision.pinned`); None: to be chosen.
     """
 
     members: tuple[str, ...]
@@ -94,7 +95,7 @@ class _Pins:
     def __init__(self, graph: Graph) -> None:
         self.sets = Unions(graph.values)
         self._pinned = {
-            name: as_int8(value.quant, name)
+            name: _pinned_codes(value.quant, name)
             for name, value in graph.values.items()
             if value.quant is not None
         }
@@ -114,6 +115,11 @@ class _Pins:
         if pins:
             self._pinned[self.sets.root(first)] = pins.pop()
         return True
+
+
+def _pinned_codes(quant: QuantParams, name: str) -> QuantParams:
+    """Parameters that a model prescribes: as int8, but for those of int16."""
+    return quant if quant.dtype is DType.INT16 and quant.axis is None else as_int8(quant, name)
 
 
 def _ties(graph: Graph, held: Held | None) -> Iterator[tuple[Node, str]]:
@@ -145,7 +151,7 @@ def _follows_fused(graph: Graph, clip: Node) -> bool:
     if pin is None or graph.values[clip.output].quant is not None:
         return False
     # Clipped values lose nothing by the parameters of the unclipped ones, unless none is left.
-    codes = range_of(codes_real(as_int8(pin, clip.input)))
+    codes = code_range(pin)
     return bounds.low <= codes.high and codes.low <= bounds.high
 
 

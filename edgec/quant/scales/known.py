@@ -16,7 +16,7 @@ from edgec.floatrun.codes import unary_function
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import Range, activation_params, codes_real, range_of
+from edgec.quant.common.params import Range, activation_params, code_range, codes_real, range_of
 from edgec.quant.scales.groups import Group, code_groups, split_conflicts
 from edgec.quant.scales.planner import Rule, pinned, planned
 from edgec.quant.scales.ranges import holds_constants
@@ -74,7 +74,7 @@ def _fixed(graph: Graph) -> Rule:
     def rule(group: Group, _known: Mapping[str, QuantParams]) -> QuantParams | None:
         found = {_of_function(graph.producers.get(name)) for name in group.sources}
         params = found.pop() if len(found) == 1 else None
-        fits = params is not None and holds_constants(graph, group, range_of(codes_real(params)))
+        fits = params is not None and holds_constants(graph, group, code_range(params))
         return params if fits else None
 
     return rule

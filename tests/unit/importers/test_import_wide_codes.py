@@ -23,8 +23,13 @@ from onnxruntime.quantization.matmul_nbits_quantizer import (
 from parity import check_host
 
 from edgec.base.dtypes import DType
-from edgec.base.errors import ImportModelError, QuantizationError, UnsupportedModelError
-from edgec.base.options import CompileOptions, Precision, QuantOptions
+from edgec.base.errors import (
+    ConfigError,
+    ImportModelError,
+    QuantizationError,
+    UnsupportedModelError,
+)
+from edgec.base.options import CompileOptions, Observer, Precision, QuantOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
 from edgec.ir.metadata import import_notes
@@ -231,6 +236,47 @@ def test_one_tensor_has_16_bits(wide, tmp_path):
     # A code of h on the border between two moves g by half a weight.
     assert steps.max() < (1.5 if wide in ("xh", "h", "x") else 40.0) and np.median(steps) < 0.6
     check_host(graph, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (QuantOptions(precision=Precision.INT16), "--precision: the model brings the ranges"),
+        (QuantOptions(precision=Precision.AUTO), "--precision: the model brings the ranges"),
+        (QuantOptions(observer=Observer.MINMAX), "--observer: the model brings the ranges"),
+    ],
+)
+def test_options_without_effect_are_refused_as_for_codes_of_8_bits(options, said, tmp_path):
+    pins = {"x": (0.03, np.int8(0)), "h": (20 / 32767, np.int16(0)), "g": (0.6, np.int8(0))}
+    path, data = save(layers(pins), tmp_path), {"x": RNG.normal(size=(32, 20)).astype(F)}
+    with pytest.raises(ConfigError, match=said):
+        integer_model(path, data, CompileOptions(quant=options))
+
+
+@pytest.mark.parametrize("precision", [None, *Precision])
+def test_a_file_that_pins_one_tensor_is_calibrated_beside_it(precision, tmp_path):
+    """The Relu that follows is part of the layer; the file's range is kept, whatever is asked."""
+    constants = {
+        "w": RNG.normal(size=(12, 20)).astype(F), "v": RNG.normal(size=(6, 12)).astype(F),
+        "s": F(40 / 32767), "z": np.int16(0),
+    }  # fmt: skip
+    nodes = [
+        N("Gemm", ["x", "w"], ["h"], transB=1),
+        N("QuantizeLinear", ["h", "s", "z"], ["q"]),
+        N("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        N("Relu", ["d"], ["r"]),
+        N("Gemm", ["r", "v"], ["y"], transB=1),
+    ]
+    path = save(model_of(nodes, {"x": (1, 20)}, constants, opset=21), tmp_path)
+    data = RNG.normal(size=(64, 20)).astype(F)
+    options = CompileOptions(quant=QuantOptions(precision=precision))
+    built = integer_model(path, {"x": data}, options)
+    (r,) = (node.output for node in built.integer.nodes if "Gemm:h" in node.sources)
+    assert built.integer.values[r].dtype is (
+        DType.INT8 if precision is Precision.INT8 else DType.INT16
+    )
+    # Inputs and outputs have the ranges of these samples: types are tested here, not estimates.
+    assert decibels(built, path, data) > 25.0
 
 
 def test_codes_of_16_bits_that_the_program_reads(tmp_path):
