@@ -54,7 +54,7 @@ def separate() -> None:
     _check(_LIBC.unshare(kinds | _CLONE_NEWIPC | _CLONE_NEWUTS), "unshare")
     maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
     for name, text in maps.items():
-        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123  (pathlib loads slowly)
             file.write(text)
     _check(_LIBC.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "mount")
     attributes = struct.pack("=QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)

@@ -24,6 +24,29 @@ def test_few_fresh_values_lie_beyond(name: str, count: int) -> None:
     assert np.median((high - low) / np.ptp(seen, axis=0)) < (3.0 if count == 16 else 2.2)
 
 
+def decibels(low: np.ndarray, high: np.ndarray, fresh: np.ndarray) -> float:
+    """Signal to noise of fresh values [n, F] in 256 codes of these ranges."""
+    step = (high - low) / 255
+    noise = np.clip(np.floor((fresh - low) / step + 0.5), 0, 255) * step + low - fresh
+    return float(10 * np.log10(((fresh - fresh.mean(axis=0)) ** 2).sum() / (noise**2).sum()))
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "before", "after"),
+    [
+        ("normal", 32, 17, 32), ("uniform", 32, 30, 44), ("exponential", 32, 12, 22),
+        ("normal", 512, 32, 35), ("uniform", 512, 48, 48), ("exponential", 512, 25, 28),
+    ],
+)  # fmt: skip
+def test_figures_of_the_docstring(name: str, count: int, before: int, after: int) -> None:
+    rng, found = np.random.default_rng(0), []
+    for _ in range(200):
+        seen, fresh = (DRAWN[name](rng, (size, 8)) for size in (count, 2000))
+        extremes = seen.min(axis=0), seen.max(axis=0)
+        found.append([decibels(*each, fresh) for each in (extremes, fresh_range(seen))])
+    np.testing.assert_allclose(np.median(found, axis=0), (before, after), atol=1.0)
+
+
 def test_ends_at_which_values_meet_stay() -> None:
     switches = (np.arange(40)[:, None] % 5 == 0).astype(float)
     assert [end.item() for end in fresh_range(switches)] == [0.0, 1.0]
