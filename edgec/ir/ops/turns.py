@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from edgec.ir.layout import Freedom, Perm
 from edgec.ir.operator import Operands, Shape, T
@@ -14,64 +14,56 @@ from edgec.ir.turns import Border, Loop, Part, Scope
 
 
 @dataclass(frozen=True, slots=True)
-class TurnSlice(OneInput):
-    """The part of x that a turn reads: y = x[..., start : start + size, ...] of `part`."""
+class _Moved(OneInput):
+    """A value that passes the border of a loop as it is."""
 
     CONSTANTS_FOLLOW: ClassVar[bool] = True
     KEEPS_INTEGERS: ClassVar[bool] = True
     MOVES_CODES: ClassVar[bool] = True
 
-    loop: Loop
-    part: Part
-
-    @property
-    def border(self) -> Border:
-        return Border(self.loop, enters=True, each_turn=True)
-
     @property
     def freedom(self) -> Freedom:
         return Freedom.ANY
 
-    def in_frame(self, frame: Perm) -> TurnSlice:
+
+@dataclass(frozen=True, slots=True)
+class _OfPart(_Moved):
+    """A value of which each turn has a part."""
+
+    loop: Loop
+    part: Part
+
+    def in_frame(self, frame: Perm) -> Self:
         return replace(self, part=self.part.in_frame(frame))
+
+
+@dataclass(frozen=True, slots=True)
+class TurnSlice(_OfPart):
+    """The part of x that a turn reads: y = x[..., start : start + size, ...] of `part`."""
+
+    @property
+    def border(self) -> Border:
+        return Border(self.loop, enters=True, each_turn=True)
 
     def infer_shape(self, inputs: OneInput.Inputs[Shape]) -> Shape:
         return self.part.of_turn(inputs.x, self.loop.count)
 
 
 @dataclass(frozen=True, slots=True)
-class TurnStack(OneInput):
+class TurnStack(_OfPart):
     """The values x of all turns as one tensor: y[..., start : start + size, ...] = x of `part`."""
-
-    CONSTANTS_FOLLOW: ClassVar[bool] = True
-    KEEPS_INTEGERS: ClassVar[bool] = True
-    MOVES_CODES: ClassVar[bool] = True
-
-    loop: Loop
-    part: Part
 
     @property
     def border(self) -> Border:
         return Border(self.loop, enters=False, each_turn=True)
-
-    @property
-    def freedom(self) -> Freedom:
-        return Freedom.ANY
-
-    def in_frame(self, frame: Perm) -> TurnStack:
-        return replace(self, part=self.part.in_frame(frame))
 
     def infer_shape(self, inputs: OneInput.Inputs[Shape]) -> Shape:
         return self.part.of_all(inputs.x, self.loop.count)
 
 
 @dataclass(frozen=True, slots=True)
-class TurnLast(OneInput):
+class TurnLast(_Moved):
     """The value x of the last turn."""
-
-    CONSTANTS_FOLLOW: ClassVar[bool] = True
-    KEEPS_INTEGERS: ClassVar[bool] = True
-    MOVES_CODES: ClassVar[bool] = True
 
     loop: Loop
 
@@ -79,32 +71,20 @@ class TurnLast(OneInput):
     def border(self) -> Border:
         return Border(self.loop, enters=False, each_turn=False)
 
-    @property
-    def freedom(self) -> Freedom:
-        return Freedom.ANY
-
 
 @dataclass(frozen=True, slots=True)
-class Carry(OneInput):
+class Carry(_Moved):
     """A carried value: x in the first turn, in each later one the `Update` of the turn before.
 
     Without a loop it is a part of the state of the model: x is a constant, the value after a reset,
     and the turns are the runs of the model.
     """
 
-    CONSTANTS_FOLLOW: ClassVar[bool] = True
-    KEEPS_INTEGERS: ClassVar[bool] = True
-    MOVES_CODES: ClassVar[bool] = True
-
     loop: Scope
 
     @property
     def border(self) -> Border:
         return Border(self.loop, enters=True, each_turn=False)
-
-    @property
-    def freedom(self) -> Freedom:
-        return Freedom.ANY
 
 
 @dataclass(frozen=True, slots=True)
