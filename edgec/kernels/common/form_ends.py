@@ -184,6 +184,11 @@ class TypedEnd:
         return "once15" if self.has_shifts else f"requant31_s{8 * self.y.size_bytes}"
 
     @property
+    def requantize(self) -> str:
+        """The C function of `qops.Requant31`."""
+        return f"edgec_requantize_s{8 * self.y.size_bytes}"
+
+    @property
     def params_type(self) -> str:
         """C type of the argument struct."""
         return "edgec_once_params_t" if self.has_shifts else "edgec_conv16_params_t"

@@ -112,9 +112,10 @@ class LayerFunction:
         """Elements of x are int16, whose zero point is 0."""
         return self.x_dtype is DType.INT16
 
-    def centred(self, element: str) -> str:
-        """An element of x in C without its zero point, which the local `x_zero_point` holds."""
-        return element if self.reads_int16 else f"({element} - x_zero_point)"
+    @property
+    def centre(self) -> str:
+        """C that takes its zero point, a local variable, from an element of x."""
+        return "" if self.reads_int16 else " - x_zero_point"
 
     @property
     def x_type(self) -> str:

@@ -102,6 +102,11 @@ class Conv2D(LayerFunction):
         return self.window.taps * self.window.channels * self.x_dtype.size_bytes
 
     @property
+    def row_start(self) -> str:
+        """The gathered window in C, as elements of x."""
+        return "(const int16_t *)(const void *)patch" if self.reads_int16 else "patch"
+
+    @property
     def out_elements(self) -> int:
         """Elements of y."""
         return self.window.out_pixels * self.out_channels
