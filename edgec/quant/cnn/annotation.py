@@ -24,6 +24,7 @@ from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.precision.codes import real_constants
+from edgec.quant.precision.feedback import feedback_codes
 from edgec.quant.precision.pinned import pinned_codes, pinned_notes, without_int16
 from edgec.quant.scales.groups import Group, code_groups, pinned_by_model, split_conflicts
 from edgec.quant.scales.known import data_free_params, open_groups
@@ -158,6 +159,8 @@ def ranged(
     wide = {} if options.precision is Precision.INT8 else pinned.ranges
     int16 = pinned_codes(annotated, wide)
     notes = (*notes, *pinned_notes(wide, int16))
+    if options.precision is None and used.is_users and used.data is not None:
+        int16 = {**feedback_codes(graph, annotated, used.data), **int16}
     return Ranged(graph, annotated, int16, used, bool(groups), equalized, notes)
 
 
