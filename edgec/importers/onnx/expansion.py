@@ -94,6 +94,14 @@ class Expansion:
         """Name of the output of the new node that has the name of the old one."""
         return self.add(op, inputs, output, self.node.name, **attributes)
 
+    def size(self, name: str, axis: int) -> str:
+        """Name of the length of an axis of a tensor, int64 [1], known once shapes are."""
+        return self.add("Gather", [self.add("Shape", [name]), self.whole(axis)], axis=0)
+
+    def whole(self, *numbers: int) -> str:
+        """Name of a new constant, int64 [count]."""
+        return self.constant(np.asarray(numbers, np.int64), "whole")
+
     def _fresh(self, stem: str) -> str:
         name, number = stem, 0
         while name in self._tensors.names:

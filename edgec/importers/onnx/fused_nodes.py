@@ -29,6 +29,7 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Tanh": (),
         "LeakyRelu": ("alpha",),
         "HardSigmoid": ("alpha", "beta"),
+        "HardSwish": (),
         "Clip": ("min", "max"),
     }
 )
@@ -37,12 +38,17 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def conv(e: Expansion) -> bool:
     """FusedConv: X, W, B, what is added before the activation; activation and its numbers."""
-    attributes = dict(e.attributes)
+    return convolved(e, [e.input(i) for i in range(3)], e.attributes)
+
+
+def convolved(e: Expansion, inputs: Sequence[str], attributes: Mapping[str, Any]) -> bool:
+    """A Conv of these inputs, input 3 added where there is one, and the activation."""
+    attributes = dict(attributes)
     name = attributes.pop("activation", b"").decode()
     numbers = [float(number) for number in attributes.pop("activation_params", ())]
     if name not in ("", *_PARAMETERS):
         return False
-    y = e.main("Conv", [e.input(i) for i in range(3)], **attributes)
+    y = e.main("Conv", list(inputs), **attributes)
     if e.input(3):
         y = e.add("Add", [y, e.input(3)])
     return _activated(e, y, name, numbers)
@@ -65,6 +71,8 @@ def _activated(e: Expansion, y: str, name: str, numbers: Sequence[float]) -> boo
     elif name == "Clip" and e.opset >= _BOUNDS_AS_INPUT:
         bounds = [e.constant(np.asarray(n, np.float32), "bound") for n in numbers]
         e.add("Clip", [y, *bounds], e.node.output[0])
+    elif name == "HardSwish":
+        e.add("Mul", [y, e.add("HardSigmoid", [y], alpha=1 / 6, beta=0.5)], e.node.output[0])
     else:
         attributes: dict[str, Any] = dict(zip(_PARAMETERS[name], numbers, strict=False))
         e.add(name, [y], e.node.output[0], **attributes)
@@ -72,16 +80,22 @@ def _activated(e: Expansion, y: str, name: str, numbers: Sequence[float]) -> boo
 
 
 def matmul(e: Expansion) -> bool:
-    """FusedMatMul, TransposeMatMul: matrices that are transposed before, a factor after."""
-    if any(e.attributes.get(f"transBatch{part}", 0) for part in "AB"):
-        return False
+    """FusedMatMul, TransposeMatMul: matrices that are transposed before, a factor after.
+
+    With transBatchA (B) the first axis is that of the rows, before the axes of the batch.
+    """
     turned = [bool(e.attributes.get(f"trans{part}", 0)) for part in "AB"]
+    first = [bool(e.attributes.get(f"transBatch{part}", 0)) for part in "AB"]
     alpha = float(e.attributes.get("alpha", 1.0))
     output = e.node.output[0] if alpha == 1.0 else ""
     inputs = [e.input(0), e.input(1)]
-    if any(turned):
-        a, b = "ji" if turned[0] else "ij", "kj" if turned[1] else "jk"
-        y = e.main("Einsum", inputs, output, equation=f"...{a},...{b}->...ik")
+    if any((*turned, *first)):
+        axes = ("j", "i") if turned[0] else ("i", "j"), ("k", "j") if turned[1] else ("j", "k")
+        a, b = (
+            f"{rows}...{columns}" if is_first else f"...{rows}{columns}"
+            for (rows, columns), is_first in zip(axes, first, strict=True)
+        )
+        y = e.main("Einsum", inputs, output, equation=f"{a},{b}->...ik")
     else:
         y = e.main("MatMul", inputs, output)
     if not output:

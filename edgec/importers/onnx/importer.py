@@ -21,6 +21,7 @@ from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
 from edgec.importers.common.states import BY_NAMES, paired_names, with_state
 from edgec.importers.common.summary import ModelSummary, Shape, summarize
+from edgec.importers.onnx import nchwc
 from edgec.importers.onnx.cleanup import clean, whole_inputs, widen
 from edgec.importers.onnx.expansion import expand
 from edgec.importers.onnx.fused_nodes import FUSED
@@ -98,7 +99,7 @@ def translated(
     fix_input_shapes(model, shapes)
     widen(model)
     whole_inputs(model)
-    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED})
+    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED, **nchwc.rules(model)})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)

@@ -46,6 +46,9 @@ CASES = {
     "gemm leaky": ("FusedGemm", {"x": (1, 8)}, {"w": f(4, 8), "b": f(4)}, {"transB": 1, "activation": "LeakyRelu", "activation_alpha": 0.2}, "x w b", "y"),
     "matmul": ("FusedMatMul", {"x": TOKENS, "z": TOKENS}, {}, {"transB": 1, "alpha": 0.25}, "x z", "y"),
     "matmul first": ("FusedMatMul", {"x": TOKENS, "z": (1, 5, 4)}, {}, {"transA": 1}, "x z", "y"),
+    "matmul batch": ("FusedMatMul", {"x": (5, 2, 3, 8), "z": (2, 3, 8, 4)}, {}, {"transBatchA": 1}, "x z", "y"),
+    "matmul both": ("FusedMatMul", {"x": (8, 2, 3, 5), "z": (4, 2, 3, 8)}, {}, {"transBatchA": 1, "transA": 1, "transBatchB": 1, "transB": 1, "alpha": 0.5}, "x z", "y"),
+    "conv hard swish": ("FusedConv", {"x": IMAGE}, W, {"activation": "HardSwish"}, "x w b", "y"),
     "matmul plain": ("FusedMatMul", {"x": TOKENS}, {"w": f(8, 3)}, {"alpha": 2.0}, "x w", "y"),
     "gelu": ("Gelu", {"x": TOKENS}, {}, {}, "x", "y"),
     "bias gelu": ("BiasGelu", {"x": TOKENS}, SCALE, {}, "x b", "y"),
@@ -187,7 +190,6 @@ def test_layouts_of_one_processor_are_refused(tmp_path: Path) -> None:
     ("op", "attributes", "outputs"),
     [
         ("FusedConv", {"activation": "Unheard"}, ["y"]),
-        ("FusedMatMul", {"transBatchA": 1}, ["y"]),
         ("SkipLayerNormalization", {}, ["y", "mean"]),
     ],
 )
