@@ -97,7 +97,7 @@ def by_hand(block: int, scales: Array) -> tuple[onnx.ModelProto, onnx.ModelProto
     """Two convolutions of 32 channels, plain and in blocks; `scales` of the channels."""
     w0, w1 = (
         f(32, 3, 3, 3) * scales[:32, None, None, None],
-        f(32, 32, 3, 3) * scales[:32, None, None, None],
+        f(32, 32, 3, 3) / 64 * scales[:32, None, None, None],
     )
     plain = model_of(
         [N("Conv", ["x", "w0"], ["a"]), N("Conv", ["a", "w1"], ["y"])],
