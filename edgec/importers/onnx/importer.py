@@ -24,6 +24,7 @@ from edgec.importers.common.summary import ModelSummary, Shape, summarize
 from edgec.importers.onnx import nchwc
 from edgec.importers.onnx.cleanup import clean, whole_inputs, widen
 from edgec.importers.onnx.expansion import expand
+from edgec.importers.onnx.fused_attention import TRANSFORMERS
 from edgec.importers.onnx.fused_nodes import FUSED
 from edgec.importers.onnx.input_shapes import fix_input_shapes
 from edgec.importers.onnx.load import load_model
@@ -33,6 +34,9 @@ from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
 from edgec.ir.graph import Graph
 from edgec.ir.metadata import STATE_KEY
+
+RULES = {**QOPERATORS, **QONNX, **NBITS, **FUSED, **TRANSFORMERS}
+"""What nodes are written as before any other step, by domain and operator."""
 
 
 def import_model(
@@ -99,7 +103,7 @@ def translated(
     fix_input_shapes(model, shapes)
     widen(model)
     whole_inputs(model)
-    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED, **nchwc.rules(model)})
+    expand(model, {**RULES, **nchwc.rules(model)})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)
