@@ -30,6 +30,11 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "LeakyRelu": ("alpha",),
         "HardSigmoid": ("alpha", "beta"),
         "HardSwish": (),
+        "Elu": ("alpha",),
+        "Selu": ("alpha", "gamma"),
+        "Softplus": (),
+        "Softsign": (),
+        "ThresholdedRelu": ("alpha",),
         "Clip": ("min", "max"),
     }
 )
@@ -55,12 +60,12 @@ def convolved(e: Expansion, inputs: Sequence[str], attributes: Mapping[str, Any]
 
 
 def gemm(e: Expansion) -> bool:
-    """FusedGemm: A, B, C; the activation and its numbers as attributes activation_alpha, ..."""
+    """FusedGemm: A, B, C; the activation, its numbers as activation_alpha, activation_gamma, ..."""
     own = {n: v for n, v in e.attributes.items() if not n.startswith("activation")}
     name = e.attributes.get("activation", b"").decode()
     if name not in ("", *_PARAMETERS):
         return False
-    stated = [e.attributes.get(f"activation_{part}") for part in ("alpha", "beta")]
+    stated = [e.attributes.get(f"activation_{part}") for part in _PARAMETERS.get(name, ())]
     numbers = [float(number) for number in stated if number is not None]
     return _activated(e, e.main("Gemm", [e.input(i) for i in range(3)], **own), name, numbers)
 

@@ -33,16 +33,8 @@ _RESIZE = 11
 _POOLS = ("MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool")
 _BLOCKED = ("Conv", "ReorderInput", "Upsample", *_POOLS)
 _ELEMENTS = (
-    "Add",
-    "Sum",
-    "Mul",
-    "Sub",
-    "Relu",
-    "LeakyRelu",
-    "Sigmoid",
-    "Tanh",
-    "HardSigmoid",
-    "Clip",
+    *("Add", "Sum", "Sub", "Mul", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "Clip"),
+    *("HardSigmoid", "HardSwish", "Gelu"),
 )
 """Operators of ONNX that take blocks as they are, beside Concat."""
 _TURNS = 5
