@@ -42,7 +42,6 @@ from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
 from edgec.kernels.generic.strided_copy import FAMILY as GENERIC_STRIDED_COPY
 from edgec.kernels.generic.top_k import FAMILY as GENERIC_TOP_K
 from edgec.kernels.generic.tree_ensemble import FAMILY as GENERIC_TREE_ENSEMBLE
-from edgec.kernels.generic.windowed import FAMILY as GENERIC_WINDOWED
 from edgec.kernels.m0.dense_1x4_s8_m0 import FAMILY as M0_DENSE_1X4
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
@@ -96,11 +95,10 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     NEON_NORM,
     NEON_ATTENTION,
     DSP_ATTENTION,
+    DSP_DENSE_2X2,
     GENERIC_GEMM,
     GENERIC_DEPTHWISE,
     GENERIC_CONV2D,
-    DSP_DENSE_2X2,
-    GENERIC_WINDOWED,
     GENERIC_CONV_TRANSPOSE,
     ELEMENTWISE,
     GENERIC_SOFTMAX,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import specs as s
 
+from edgec.base.dtypes import DType
 from edgec.kernels.common.window import Window
 
 Event = tuple[str, int]
@@ -45,7 +46,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             assert not spec.has_batches, "the output must not overlap x"
             return events_of(spec.called, operand)
         case s.Conv2D() | s.PooledDirect():
-            return list(_conv2d(spec))
+            return list(_in_bytes(_conv2d(spec), spec.x_dtype, spec.y_dtype))
         case s.PooledDecodeDsp():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
             return list(_dense_3x2(spec.dense))
@@ -72,11 +73,12 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.DepthwiseM0():
             return list(_by_strips(spec.window, 3, 1))
         case s.Depthwise():
-            return list(_by_channel(spec.window, spec.multiplier))
+            order = _by_channel(spec.window, spec.multiplier)
+            return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
         case s.MaxPool():
             return list(_by_channel(spec.window, 1))
         case s.Gemm():
-            return list(_gemm(spec))
+            return list(_in_bytes(_gemm(spec), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
         case s.Elementwise():
@@ -84,8 +86,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_wide(spec.loops, operand, sizes[operand], sizes[-1]))
         case s.Dense2x2():
             return list(_by_two_pixels(spec))
-        case s.Windowed() | s.AveragePool():
-            return list(_mixed_windows(spec))
+        case s.AveragePool():
+            return list(_in_bytes(_average_pool(spec), spec.x, spec.output.dtype))
         case s.Reduce():
             return list(_reduce(spec))
         case s.StridedCopy():
@@ -147,24 +149,21 @@ def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
             yield "w", number * channels + o
 
 
-def _mixed_windows(spec: s.Windowed | s.AveragePool) -> Iterator[Event]:
-    """Channel by channel of the output; a convolution reads all channels of its group for each."""
-    conv = isinstance(spec, s.Windowed)
-    w, read = spec.window, spec.x.size_bytes
-    written = (spec.y if conv else spec.output.dtype).size_bytes
-    channels = spec.out_channels if conv else w.channels
+def _average_pool(spec: s.AveragePool) -> Iterator[Event]:
+    """Channel by channel of the output."""
+    w = spec.window
     for number, oy, ox in _raster(w):
-        for o in range(channels):
-            own = [o]
-            if conv:
-                first = o // spec.group_filters * spec.group_channels
-                own = list(range(first, first + spec.group_channels))
-            for pixel in _pixels(w, oy, ox):
-                for c in own:
-                    start = (pixel * w.channels + c) * read
-                    yield from (("r", start + byte) for byte in range(read))
-            start = (number * channels + o) * written
-            yield from (("w", start + byte) for byte in range(written))
+        for o in range(w.channels):
+            yield from (("r", pixel * w.channels + o) for pixel in _pixels(w, oy, ox))
+            yield "w", number * w.channels + o
+
+
+def _in_bytes(events: Iterable[Event], read: DType, written: DType) -> Iterator[Event]:
+    """Events of elements as those of their bytes."""
+    sizes = {"r": read.size_bytes, "w": written.size_bytes}
+    for kind, element in events:
+        size = sizes[kind]
+        yield from ((kind, element * size + byte) for byte in range(size))
 
 
 def _by_two_pixels(spec: s.Dense2x2) -> Iterator[Event]:
@@ -223,7 +222,7 @@ def _by_windows(spec: s.Dense4x2, firsts: Iterable[int]) -> Iterator[Event]:
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
-    w, each = spec.window, 1 if spec.wide_sums is None else 2
+    w, each = spec.window, spec.out_bytes
     readers: dict[int, list[int]] = {}
     for number, iy, ix in _raster(w):
         for pixel in _pixels(w, iy, ix):

@@ -21,7 +21,6 @@ _NEIGHBOURS = Obstacle(
     "loops over rows, as of nearest neighbours, are not compiled",
     "train a classifier that keeps no training data (a forest, SVC), or export by tracing",
 )
-_RECURRENT = Obstacle("recurrent networks are not supported", "use convolutions over time")
 _DYNAMIC = Obstacle(
     "scales computed at run time (dynamic quantization) are not compiled",
     "give the float model: edgec quantizes it; or quantize it statically, with calibration data",
@@ -72,7 +71,6 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
     {
         "SequenceMap": _CONTROL,
         "CDist": _NEIGHBOURS,
-        **dict.fromkeys(("LSTM", "GRU", "RNN"), _RECURRENT),
         **dict.fromkeys(
             (
                 *("DynamicQuantizeLinear", "DynamicQuantizeMatMul", "MatMulInteger"),

@@ -44,10 +44,10 @@ def scan(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         raise UnsupportedError(
             f"its inputs are scanned in {_listed(counts)} turns", "give them one length"
         )
-    loop = _new_loop(ctx, node, counts.pop())
-    carried = [_carry(ctx, x, loop) for x in operands[:states]]
+    loop = new_loop(ctx, node, counts.pop())
+    carried = [carry(ctx, x, loop) for x in operands[:states]]
     given = [
-        _part(ctx, x, loop, axis, backwards=bool(back))
+        part(ctx, x, loop, axis, backwards=bool(back))
         for x, axis, back in zip(read, axes, ahead, strict=True)
     ]
     found = _body(ctx, node, "body", loop, [*carried, *given])
@@ -58,7 +58,7 @@ def scan(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         raise UnsupportedError("its axes or directions do not fit its outputs", "correct the model")
     outputs = _finals(ctx, node, loop, carried, found[:states])
     outputs += [
-        _stacked(ctx, y, loop, axis, backwards=bool(back))
+        stacked(ctx, y, loop, axis, backwards=bool(back))
         for y, axis, back in zip(found[states:], out_axes, out_back, strict=True)
     ]
     return tuple(_batched(ctx, y, batched) for y in outputs)
@@ -72,15 +72,15 @@ def loop(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         )
     count = node.whole_number(0, "number of turns")
     begins = not node.has(1) or bool(node.whole_number(1, "condition"))
-    loop = _new_loop(ctx, node, count if begins else 0)
-    carried = [_carry(ctx, node.any_tensor(i), loop) for i in range(2, node.input_count)]
+    loop = new_loop(ctx, node, count if begins else 0)
+    carried = [carry(ctx, node.any_tensor(i), loop) for i in range(2, node.input_count)]
     number = turn_number(f"{loop.name}/turn", loop)
     true = Constant(f"{loop.name}/true", np.asarray(True))
     condition, *found = _body(ctx, node, "body", loop, [number, true, *carried])
     _check_condition(condition)
     states = len(carried)
     outputs = _finals(ctx, node, loop, carried, found[:states])
-    outputs += [_stacked(ctx, y, loop, 0, backwards=False) for y in found[states:]]
+    outputs += [stacked(ctx, y, loop, 0, backwards=False) for y in found[states:]]
     return tuple(outputs)
 
 
@@ -102,7 +102,7 @@ def _check_condition(condition: Tensor) -> None:
         )
 
 
-def _new_loop(ctx: Context, node: OnnxNode, count: int) -> Loop:
+def new_loop(ctx: Context, node: OnnxNode, count: int) -> Loop:
     """A loop within the present one, checked against the limits."""
     if count < 1:
         raise UnsupportedError("it has no turns", "leave the node out")
@@ -147,7 +147,8 @@ def _body(
     return outputs
 
 
-def _carry(ctx: Context, x: Tensor, loop: Loop) -> Value:
+def carry(ctx: Context, x: Tensor, loop: Loop) -> Value:
+    """A value that turns hand on; x before the first."""
     if not _is_real(x):
         raise UnsupportedError(
             f"it carries {x.dtype.value} numbers from turn to turn",
@@ -161,7 +162,7 @@ def _is_real(x: Tensor) -> bool:
     return x.dtype is DType.FLOAT32 or (isinstance(x, Constant) and x.quant is not None)
 
 
-def _part(ctx: Context, x: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
+def part(ctx: Context, x: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
     """The slice of a scanned input for a turn, without its axis."""
     if isinstance(x, Constant) and x.quant is None:
         turns = np.moveaxis(x.array, axis, 0)
@@ -182,18 +183,23 @@ def _finals(
     if len(found) < len(carried):
         raise UnsupportedError("its body does not give all that it carries", "correct the model")
     outputs: list[Tensor] = []
-    for number, (carry, x) in enumerate(zip(carried, found, strict=True)):
-        if x.shape != carry.shape or not _is_real(x):
+    for number, (own, x) in enumerate(zip(carried, found, strict=True)):
+        if x.shape != own.shape or not _is_real(x):
             raise UnsupportedError(
-                f"what it carries is {_text(carry)} before a turn and {_text(x)} after it",
+                f"what it carries is {_text(own)} before a turn and {_text(x)} after it",
                 "carry a tensor of one shape and type",
             )
-        y = ctx.emit(ops.Update(), ctx.as_value(x), carry)
-        outputs.append(ctx.emit(ops.TurnLast(loop), y) if node.is_used(number) else y)
+        outputs.append(updated(ctx, loop, own, x, is_used=node.is_used(number)))
     return outputs
 
 
-def _stacked(ctx: Context, y: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
+def updated(ctx: Context, loop: Loop, carry: Value, x: Tensor, *, is_used: bool) -> Tensor:
+    """A carried value after the last turn, if it is used; x in the turn."""
+    y = ctx.emit(ops.Update(), ctx.as_value(x), carry)
+    return ctx.emit(ops.TurnLast(loop), y) if is_used else y
+
+
+def stacked(ctx: Context, y: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
     """The results of all turns, along a new axis."""
     axis = normal_axis(axis, len(y.shape) + 1)
     if isinstance(y, Constant) and y.quant is None:

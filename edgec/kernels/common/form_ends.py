@@ -164,6 +164,38 @@ def _offsets(form: qops.TwoRoundings31, right: Array) -> Array:
     return np.asarray((form.zero_point << shift) + (np.int64(1) << (shift - 1)))
 
 
+@dataclass(frozen=True, slots=True)
+class TypedEnd:
+    """Element types of a layer of which some are int16, and its end in them.
+
+    Attributes:
+        x, y: element types, INT8 or INT16.
+        sum_bits: bits of a sum, 32 or 64.
+        has_shifts: each output channel has its own right shift (`qops.Once15`, x and y are int16);
+            else the form is `qops.Requant31`.
+    """
+
+    x: DType
+    y: DType
+    sum_bits: int = 32
+    has_shifts: bool = False
+
+    @property
+    def end(self) -> str:
+        """One of the kinds of `interface.end_kind`."""
+        return "once15" if self.has_shifts else f"requant31_s{8 * self.y.size_bytes}"
+
+    @property
+    def requantize(self) -> str:
+        """The C function of `qops.Requant31`."""
+        return f"edgec_requantize_s{8 * self.y.size_bytes}"
+
+    @property
+    def params_type(self) -> str:
+        """C type of the argument struct."""
+        return "edgec_once_params_t" if self.has_shifts else "edgec_conv16_params_t"
+
+
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
     {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}
 )

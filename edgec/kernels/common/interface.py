@@ -4,20 +4,27 @@ from __future__ import annotations
 
 from typing import ClassVar, Self
 
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.base.dtypes import DType
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.short_product import ANY, ShortProduct
 
 
 def end_kind(
-    rescale16: Rescale16 | None, residual_shift: int | None, tflite31: Tflite31 | None = None
+    rescale16: Rescale16 | None,
+    residual_shift: int | None,
+    tflite31: Tflite31 | None = None,
+    typed: TypedEnd | None = None,
 ) -> str:
     """Kind of a kernel's end, from sums to outputs: the one value that templates choose by there.
 
     Returns:
         "requant31": by a multiplier of 31 bits; "requant31_added": and a residual; "rescale16": by
         16 by 15 bits; "rescale16_table": and a table; "rescale16_added": and a residual;
-        "offset31", "two_roundings31", "two_roundings31_any": see `Tflite31`.
+        "offset31", "two_roundings31", "two_roundings31_any": see `Tflite31`; "requant31_s8",
+        "requant31_s16", "once15": see `TypedEnd`.
     """
+    if typed is not None:
+        return typed.end
     if tflite31 is not None:
         return tflite31.end
     if rescale16 is None:
@@ -49,6 +56,7 @@ class LayerFunction:
         rescale16: the end of a layer with 16 by 15 bits; None: its multiplier has 31 bits.
         residual_shift: right shift of the addition after a multiplier of 31 bits, if there is one.
         tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        typed: element types and end of a layer that reads or gives int16; None: of all others.
         product: how a sum is multiplied by a multiplier of 31 bits.
         params_types: C types of the argument struct, with multipliers of 31 and of 16 bits.
         scratch_name: name of the scratch memory in C; None: there is none.
@@ -59,6 +67,7 @@ class LayerFunction:
     rescale16: Rescale16 | None
     residual_shift: int | None
     tflite31: Tflite31 | None = None
+    typed: TypedEnd | None = None
     product: ShortProduct = ANY
     params_types: ClassVar[tuple[str, str]] = ("edgec_conv_params_t", "edgec_rescale16_params_t")
     scratch_name: ClassVar[str | None] = "scratch"
@@ -67,7 +76,7 @@ class LayerFunction:
     @property
     def end(self) -> str:
         """One of the kinds of `end_kind`."""
-        return end_kind(self.rescale16, self.residual_shift, self.tflite31)
+        return end_kind(self.rescale16, self.residual_shift, self.tflite31, self.typed)
 
     @property
     def adds(self) -> bool:
@@ -77,7 +86,46 @@ class LayerFunction:
     @property
     def y_type(self) -> str:
         """C type of an element of y."""
+        if self.typed is not None:
+            return self.typed.y.c_name
         return "int8_t" if self.rescale16 is None else self.rescale16.c_type
+
+    @property
+    def x_dtype(self) -> DType:
+        """Element type of x."""
+        return DType.INT8 if self.typed is None else self.typed.x
+
+    @property
+    def y_dtype(self) -> DType:
+        """Element type of y."""
+        if self.typed is not None:
+            return self.typed.y
+        return DType.INT8 if self.rescale16 is None else self.rescale16.output.dtype
+
+    @property
+    def out_bytes(self) -> int:
+        """Bytes of an element of y."""
+        return self.y_dtype.size_bytes
+
+    @property
+    def reads_int16(self) -> bool:
+        """Elements of x are int16, whose zero point is 0."""
+        return self.x_dtype is DType.INT16
+
+    @property
+    def centre(self) -> str:
+        """C that takes its zero point, a local variable, from an element of x."""
+        return "" if self.reads_int16 else " - x_zero_point"
+
+    @property
+    def x_type(self) -> str:
+        """C type of an element of x."""
+        return self.x_dtype.c_name
+
+    @property
+    def sum_type(self) -> str:
+        """C type of a sum."""
+        return "int32_t" if self.typed is None else f"int{self.typed.sum_bits}_t"
 
     @property
     def interleaves(self) -> bool:
@@ -100,6 +148,8 @@ class LayerFunction:
             return "edgec_residual_params_t"
         if self.interleaves:
             return "edgec_tflite_params_t"
+        if self.typed is not None:
+            return self.typed.params_type
         if self.tflite31 is not None:
             return "edgec_twice_params_t" if self.tflite31.has_shifts else "edgec_offset_params_t"
         return self.params_types[self.rescale16 is not None]

@@ -12,11 +12,17 @@ from typing import NamedTuple
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import LoweringError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, residual_of
-from edgec.kernels.common.form_ends import Rescale16, Tflite31, tflite31
+from edgec.ir.graph import Graph, Node, Tensor
+from edgec.ir.qops.layer_end import largest_sum
+from edgec.ir.qops.operands import span_of
+from edgec.ir.weighted import form_of, is_int8_layer, residual_of
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd, tflite31
 from edgec.target.target import Target
+
+_TYPED = (qops.Requant31, qops.Once15)
+"""Forms in which layers that read or give int16 end."""
 
 
 class End(NamedTuple):
@@ -43,16 +49,36 @@ def end_of(graph: Graph, node: Node) -> End:
         LoweringError: it has none.
     """
     match form_of(node.attrs):
-        case qops.Requant31(dtype=DType.INT8) as form:
+        case qops.Requant31() as form:
             added = residual_of(node.attrs)
             shift = added.shift if isinstance(added, qops.AddParams) else None
             return End(form.shift, shift, None, None)
         case qops.TwoRoundings31() | qops.Offset31() as form:
             return End(0, None, None, tflite31(graph, node, form))
+        case qops.Once15():
+            return End(0, None, None, None)
         case qops.Rescale16x15() as form:
             return End(form.shift, None, _rescale16(node, form), None)
         case _:
             raise LoweringError(f"{node.op} ends in no requantization", where=node.name)
+
+
+def typed_end(graph: Graph, node: Node) -> TypedEnd | None:
+    """Element types and end of a layer with weights of which some are int16; None of all others."""
+    form = form_of(node.attrs)
+    if is_int8_layer(graph, node) or not isinstance(form, _TYPED):
+        return None
+    inputs: qops.Weighted.Inputs[Tensor] = qops.Weighted.Inputs.of(graph.tensors(node))
+    reach = getattr(node.attrs, "reach", span_of(inputs.x))
+    bits = 64 if largest_sum(inputs.w, inputs.b, reach) > INT32_MAX else 32
+    return TypedEnd(inputs.x.dtype, form.dtype, bits, isinstance(form, qops.Once15))
+
+
+def has_plain_c(graph: Graph, node: Node) -> bool:
+    """Whether plain C has code for the types and the form of a layer with weights."""
+    if is_int8_layer(graph, node):
+        return True
+    return isinstance(form_of(node.attrs), _TYPED) and residual_of(node.attrs) is None
 
 
 def _rescale16(node: Node, form: qops.Rescale16x15) -> Rescale16:

@@ -58,11 +58,6 @@ def with_ending(spec: Ended, own: int | None, added: int | None = IN_PLACE) -> D
     return (own, added) if adds else (own,)
 
 
-def out_bytes(spec: Ended) -> int:
-    """Bytes of an element of the output."""
-    return 1 if spec.rescale16 is None else spec.rescale16.out_bytes
-
-
 def by_blocks(window: Window, out_channels: int, block: int) -> int:
     """max(T(i) - i) if pixels are written when the windows of all of their block have been read.
 
@@ -116,10 +111,15 @@ def by_strips(window: Window, each: int, strip: int, planes: int) -> int:
     return int(max(found, default=0))
 
 
-def by_pixel(window: Window, out_channels: int) -> int:
-    """max(T(i) - i) if an output pixel is written as a whole, after its reads."""
-    readers = window.last_readers()
-    return pixel_distance(readers, out_channels, window.channels)
+def by_pixel(window: Window, written: int, read: int | None = None) -> int:
+    """max(T(i) - i) if an output pixel is written as a whole, after its reads.
+
+    Args:
+        window: geometry.
+        written, read: bytes of a pixel of the output and of the image; None: a byte a channel.
+    """
+    read = window.channels if read is None else read
+    return pixel_distance(window.last_readers(), written, read)
 
 
 def by_group(window: Window, out_channels: int, group: int, x: DType, y: DType) -> int:

@@ -1,8 +1,6 @@
 """Layers with weights: how they end, and what their functions are called with.
 
 A family that packs weights in an order of its own gives a function for that; the rest is here.
-
-Argument structs of the functions of layers with int16 codes.
 """
 
 from __future__ import annotations
@@ -14,13 +12,11 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node, Tensor
+from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
-from edgec.ir.qops.layer_end import largest_sum
-from edgec.ir.weighted import form_of, input_zero_point, plain_inputs, residual_of
-from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of, zero_point
+from edgec.ir.weighted import form_of, input_zero_point, is_int8_layer, plain_inputs, residual_of
+from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of
 from edgec.kernels.common.form_ends import form_arrays, tflite31
 from edgec.kernels.common.layer_end import ends_in_rescale16, requant31_of, rescale16x15_of
 
@@ -115,6 +111,33 @@ class Rescale16Params:
     x_zero_point: int
 
 
+@dataclass(frozen=True, slots=True)
+class Conv16Params:
+    """Convolutions and matrix products whose zero points and bounds are codes of either type."""
+
+    c_type: ClassVar[str] = "edgec_conv16_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class OnceParams:
+    """Convolutions and matrix products that end in `qops.Once15`."""
+
+    c_type: ClassVar[str] = "edgec_once_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    shift: ConstantRef
+    low: int
+    high: int
+
+
 Pack = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 """Weights, biases and multipliers [O, ...] in the layout that a kernel reads."""
 Stream = Callable[[Array, Array, tuple[Array, ...]], Array]
@@ -180,6 +203,12 @@ def weighted_arguments(
         codes = x_zero_point, form.low, form.high
         return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
+    if isinstance(form, qops.Once15):
+        shifts = np.broadcast_to(np.array(form.shifts, np.int8), multiplier.shape)
+        return (OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high),)
+    if isinstance(form, qops.Requant31) and not is_int8_layer(graph, node):
+        ends = form.zero_point, form.low, form.high
+        return (Conv16Params(*constants, x_zero_point, *ends),)
     if ends_in_rescale16(node):
         return (Rescale16Params(*constants, x_zero_point),)
     single = requant31_of(node)
@@ -249,74 +278,3 @@ def sum_params(params: qops.AddParams) -> SumParams:
         act_min=params.low,
         act_max=params.high,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Conv16Params:
-    """Convolutions and matrix products whose zero points and bounds are codes of either type."""
-
-    c_type: ClassVar[str] = "edgec_conv16_params_t"
-    weights: ConstantRef
-    bias: ConstantRef
-    multiplier: ConstantRef
-    x_zero_point: int
-    y_zero_point: int
-    low: int
-    high: int
-
-
-@dataclass(frozen=True, slots=True)
-class OnceParams:
-    """Convolutions and matrix products that end in `qops.Once15`."""
-
-    c_type: ClassVar[str] = "edgec_once_params_t"
-    weights: ConstantRef
-    bias: ConstantRef
-    multiplier: ConstantRef
-    shift: ConstantRef
-    low: int
-    high: int
-
-
-def weighted16_arguments(
-    graph: Graph, node: Node, pool: ConstantPool, pack: Pack = as_stored
-) -> Params:
-    """The argument struct of a layer that `ends_plainly`, or in `qops.Once15`.
-
-    Args:
-        graph: INTEGER stage.
-        node: the layer.
-        pool: takes the constants.
-        pack: brings them into the kernel's layout.
-    """
-    inputs, form = plain_inputs(node), form_of(node.attrs)
-    names = inputs.w, inputs.b, inputs.multiplier
-    weights, bias, multiplier = pack(*(graph.constants[name].array for name in names))
-    constants = (
-        pool.add("weights", weights),
-        pool.add("bias", bias),
-        pool.add("multipliers", multiplier),
-    )
-    if isinstance(form, qops.Once15):
-        shifts = np.broadcast_to(np.array(form.shifts, np.int8), multiplier.shape)
-        return OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high)
-    form = requant31_form(node)
-    x_zero_point = zero_point(graph, inputs.x)
-    return Conv16Params(*constants, x_zero_point, form.zero_point, form.low, form.high)
-
-
-def sum_bits(inputs: qops.Weighted.Inputs[Tensor], reach: int) -> int:
-    """Bits of a sum of products with codes of at most this magnitude: 32, or 64."""
-    return 64 if largest_sum(inputs.w, inputs.b, reach) > INT32_MAX else 32
-
-
-def requant31_form(node: Node) -> qops.Requant31:
-    """The form of a layer that `ends_plainly`, of any type."""
-    form = form_of(node.attrs)
-    assert isinstance(form, qops.Requant31)
-    return form
-
-
-def ends_plainly(node: Node) -> bool:
-    """Whether a layer ends in `qops.Requant31`, without a residual."""
-    return isinstance(form_of(node.attrs), qops.Requant31) and residual_of(node.attrs) is None

@@ -43,9 +43,9 @@ static void conv_transpose_s8_0(const int8_t *x, int8_t *y, const edgec_conv_par
                         acc += (from[i] - x_zero_point) * w[i];
                     }
                 }
-                y[(oy * WIDTH + ox) * CHANNELS + o] =
-                    edgec_requantize_s8(acc, p.multiplier[o], SHIFT, p.y_zero_point, p.act_min,
-                                        p.act_max);
+                const int8_t value = edgec_requantize_s8(acc, p.multiplier[o], SHIFT,
+                                                         p.y_zero_point, p.act_min, p.act_max);
+                y[(oy * WIDTH + ox) * CHANNELS + o] = value;
             }
         }
     }

@@ -5,13 +5,15 @@ import specs as s
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
 
 _PAIRS = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
 _SPACE = ((s.Loop(8, (1,)),), (s.Loop(25, (8,)),))
 _ROWS = ((s.Loop(4, (8,)),), (s.Loop(8, (1,)),))
+_INT16 = TypedEnd(DType.INT16, DType.INT16)
+_ONCE = TypedEnd(DType.INT16, DType.INT16, 64, has_shifts=True)
 
 CASES: dict[str, KernelSpec] = {
     "conv2d_padded": s.Conv2D(WINDOW, 8, 1, 32),
@@ -22,12 +24,17 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_multiplier_residual": s.Depthwise(WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(ODD, 1, 32),
     "gemm": s.Gemm(4, 16, 10, 32),
-    "windowed": s.Windowed(WINDOW, 8, 1, DType.INT16, DType.INT16, 32, 32),
-    "windowed_to_int8": s.Windowed(DILATED, 6, 2, DType.INT16, DType.INT8, 32, 33),
-    "windowed_depthwise": s.Windowed(ODD, 3, 3, DType.INT16, DType.INT16, 32, 32),
-    "windowed_once": s.Windowed(WINDOW, 8, 1, DType.INT16, DType.INT16, 64, None),
+    "conv2d_s16": s.Conv2D(WINDOW, 8, 1, 32, typed=_INT16),
+    "conv2d_s16_to_int8": s.Conv2D(DILATED, 6, 2, 33, typed=TypedEnd(DType.INT16, DType.INT8)),
+    "conv2d_to_int16": s.Conv2D(VALID, 6, 1, 33, typed=TypedEnd(DType.INT8, DType.INT16)),
+    "conv2d_once": s.Conv2D(WINDOW, 8, 1, 0, typed=_ONCE),
+    "depthwise_s16": s.Depthwise(ODD, 1, 32, typed=_INT16),
+    "depthwise_to_int16": s.Depthwise(ODD, 1, 32, typed=TypedEnd(DType.INT8, DType.INT16)),
+    "depthwise_once": s.Depthwise(WINDOW, 2, 0, typed=_ONCE),
+    "gemm_s16": s.Gemm(4, 16, 10, 33, typed=TypedEnd(DType.INT16, DType.INT8)),
+    "gemm_once": s.Gemm(4, 16, 10, 0, typed=_ONCE),
     "conv_transpose": s.ConvTranspose(WINDOW, 8, 1, 32),
-    "conv_transpose_once": s.ConvTranspose(WINDOW, 8, 1, 0, wide_sums=64),
+    "conv_transpose_once": s.ConvTranspose(WINDOW, 8, 1, 0, typed=_ONCE),
     "matmul": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, BYTE),
     "matmul_twice": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, qops.TwoRoundings31((-8,))),
     "matmul_s16": s.MatMul(

@@ -15,12 +15,16 @@ from pooled_graphs import dense_4x2_operators, dense_configs, dsp_configs, poole
 from random_graphs import adversarial_inputs, single_ops
 from random_ops import OPS
 
+from edgec.base.dtypes import DType
 from edgec.codegen import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of
+from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.family import KernelSpec, operands
+from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
+from edgec.kernels.generic.depthwise import Depthwise
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.generic.log_softmax import LogSoftmax
 from edgec.kernels.generic.matmul import MatMul
@@ -57,11 +61,22 @@ def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
     check()
 
 
-def test_transposed_convolution_of_int16_writes_two_bytes() -> None:
+@pytest.mark.parametrize("x", [DType.INT8, DType.INT16])
+@pytest.mark.parametrize("y", [DType.INT8, DType.INT16])
+def test_distances_of_elements_of_two_bytes(x: DType, y: DType) -> None:
+    """Layers with weights that read or give int16, whatever the channels on either side."""
+    typed = TypedEnd(x, y)
     for window in (WINDOW, VALID, DILATED):
         for channels in (2, 8, 40):
-            spec = ConvTranspose(window, channels, 1, 0, wide_sums=32)
-            assert distances(spec) == (least_distance(events_of(spec, 0)),)
+            specs = [
+                Conv2D(window, channels, 2, 32, typed=typed),
+                Gemm(6, window.channels, channels, 32, typed=typed),
+                Depthwise(window, channels // 2, 32, typed=typed),
+            ]
+            if x is y:
+                specs.append(ConvTranspose(window, channels, 1, 32, typed=typed))
+            for spec in specs:
+                assert distances(spec) == (least_distance(events_of(spec, 0)),), spec
 
 
 def _check_against_order(graph: Graph, choice: KernelChoice) -> None:

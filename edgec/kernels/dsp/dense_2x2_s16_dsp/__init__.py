@@ -9,18 +9,18 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import form_of, is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import interleaved, padded_depth
+from edgec.kernels.common.layer_end import has_plain_c
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ends_plainly,
-    requant31_form,
-    weighted16_arguments,
+    weighted_arguments,
 )
 from edgec.kernels.common.window import Window, dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -107,7 +107,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense2x2:
     """The specification for a layer that `accepts` accepts."""
-    inputs, form = plain_inputs(node), requant31_form(node)
+    inputs, form = plain_inputs(node), form_of(node.attrs)
+    assert isinstance(form, qops.Requant31)
     kinds = graph.tensor(inputs.x).dtype, form.dtype
     filters = graph.shape(inputs.w)[0]
     return Dense2x2(dense_window(graph, node), filters, *kinds, form.shift)
@@ -128,12 +129,13 @@ def arguments(graph: Graph, node: Node, _spec: Dense2x2, pool: ConstantPool) -> 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
         return np.ascontiguousarray(interleaved(weights)[..., _PAIRS]), bias, multiplier
 
-    return (weighted16_arguments(graph, node, pool, pack),)
+    return weighted_arguments(graph, node, pool, pack, folds=False)
 
 
 def types(graph: Graph, node: Node) -> bool:
     """Layers that read or give int16."""
-    return ends_plainly(node) and not is_int8_layer(graph, node)
+    requantized = isinstance(form_of(node.attrs), qops.Requant31) and has_plain_c(graph, node)
+    return requantized and not is_int8_layer(graph, node)
 
 
 FAMILY = KernelFamily(

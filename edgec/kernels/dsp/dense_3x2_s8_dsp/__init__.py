@@ -13,7 +13,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import FILTERS, WORD, Dense, interleaved, padded_depth
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
@@ -135,7 +135,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Dense3x2:
 
 def overlap(spec: Dense3x2) -> Distances:
     """The windows of three rows are read before the first of them is written."""
-    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * spec.out_bytes, ROWS))
 
 
 def arguments(graph: Graph, node: Node, _spec: Dense3x2, pool: ConstantPool) -> tuple[Params, ...]:

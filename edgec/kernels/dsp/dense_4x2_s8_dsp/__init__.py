@@ -17,7 +17,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import WORD, flipped_words, odd_sums
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_starts, out_bytes, pixel_distance, with_ending
+from edgec.kernels.common.overlap import by_starts, pixel_distance, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
@@ -169,7 +169,7 @@ def other_loops(spec: Tile) -> tuple[Tile, ...]:
 
 def overlap(spec: Dense4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
-    row = spec.units * out_bytes(spec)
+    row = spec.units * spec.out_bytes
     firsts = np.array(spec.first_rows)
     rows = np.arange(spec.rows)
     starts = firsts[np.searchsorted(firsts, rows, side="right") - 1]

@@ -37,11 +37,6 @@ class TileOutputs(LayerFunction):
         return -(-self.units // 2)
 
     @property
-    def out_bytes(self) -> int:
-        """Bytes of an output."""
-        return 1 if self.rescale16 is None else self.rescale16.out_bytes
-
-    @property
     def row_bytes(self) -> int:
         """Bytes of a row of y."""
         return self.units * self.out_bytes

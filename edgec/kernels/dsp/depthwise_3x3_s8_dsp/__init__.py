@@ -14,7 +14,7 @@ from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
-from edgec.kernels.common.overlap import by_strips, out_bytes
+from edgec.kernels.common.overlap import by_strips
 from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
@@ -107,7 +107,7 @@ class Depthwise3x3(UnpackedDepthwise):
         """
         w = self.window
         alike = (w.height, w.width, 1, 1) == (w.out_height, w.out_width, w.stride_h, w.stride_w)
-        if not alike or out_bytes(self) > 1:
+        if not alike or self.out_bytes > 1:
             return None
         # The rows that an even number of outputs reads.
         needed = (w.out_height + w.out_height % 2 + w.kernel_h - 1) // 2
@@ -138,7 +138,7 @@ class Depthwise3x3(UnpackedDepthwise):
     def distance(self) -> int:
         """Distance in bytes of outputs made in strips before the image."""
         strip = min(_STRIP, self.window.out_height)
-        return max(by_strips(self.window, out_bytes(self), strip, PLANES), 0)
+        return max(by_strips(self.window, self.out_bytes, strip, PLANES), 0)
 
     @property
     def tile_kind(self) -> str | None:

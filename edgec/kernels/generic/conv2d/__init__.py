@@ -9,12 +9,12 @@ from typing import ClassVar
 from edgec.base.digests import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
+from edgec.kernels.common.overlap import by_pixel, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
@@ -32,8 +32,8 @@ _CODE_BYTES = 500
 class Conv2D(LayerFunction):
     """Convolution: gathers the window of one output pixel, then one dot product per channel.
 
-    x int8 [height, width, channels], weights int8 [out_channels, kernel_h, kernel_w,
-    channels / group], y int8 [out_height, out_width, out_channels].
+    x int8 or int16 [height, width, channels], weights int8 [out_channels, kernel_h, kernel_w,
+    channels / group], y int8 or int16 [out_height, out_width, out_channels].
 
     Attributes:
         window: geometry.
@@ -54,6 +54,7 @@ class Conv2D(LayerFunction):
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
     def depth(self) -> int:
@@ -98,7 +99,12 @@ class Conv2D(LayerFunction):
     @property
     def scratch_bytes(self) -> int:
         """The gathered window."""
-        return self.window.taps * self.window.channels
+        return self.window.taps * self.window.channels * self.x_dtype.size_bytes
+
+    @property
+    def row_start(self) -> str:
+        """The gathered window in C, as elements of x."""
+        return "(const int16_t *)(const void *)patch" if self.reads_int16 else "patch"
 
     @property
     def out_elements(self) -> int:
@@ -127,12 +133,14 @@ def spec(graph: Graph, node: Node, _target: Target) -> Conv2D:
         filters,
         node.attrs_as(qops.QConv).group,
         *end_of(graph, node),
+        typed=typed_end(graph, node),
     )
 
 
 def overlap(spec: Conv2D) -> Distances:
     """The whole window of an output pixel is read before the pixel is written."""
-    return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
+    read = spec.window.channels * spec.x_dtype.size_bytes
+    return with_ending(spec, by_pixel(spec.window, spec.out_channels * spec.out_bytes, read))
 
 
 def arguments(graph: Graph, node: Node, _spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
@@ -152,7 +160,7 @@ def parts(spec: Conv2D, _run: Run) -> Parts:
         "group": pixels * spec.group,
     }
     counts |= loop_parts(spec, pixels * spec.group, spec.group_filters)
-    if spec.rescale16 is not None:
+    if spec.rescale16 is not None or spec.typed is not None:
         counts[UNMEASURED] = 1
     return Parts(
         counts,
@@ -165,7 +173,7 @@ def parts(spec: Conv2D, _run: Run) -> Parts:
 FAMILY = KernelFamily(
     spec_type=Conv2D,
     operators=CONVOLUTIONS,
-    types=is_int8_layer,
+    types=has_plain_c,
     spec=spec,
     overlap=overlap,
     arguments=arguments,

@@ -11,16 +11,15 @@ import numpy as np
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node, Tensor
-from edgec.ir.qops.operands import span_of
+from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
-from edgec.kernels.common.interface import LayerFunction, end_kind
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
+from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.spec import describe_image, describe_window
-from edgec.kernels.common.weighted import sum_bits, weighted16_arguments, weighted_arguments
+from edgec.kernels.common.weighted import weighted_arguments
 from edgec.kernels.common.window import Window, image_of, make_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
@@ -33,10 +32,6 @@ class ConvTranspose(LayerFunction):
     x [out_height, out_width, channels_in] and y [height, width, channels] of `window`, which is the
     convolution that this one transposes: it reads y and writes x.  weights int8 [channels,
     kernel_h, kernel_w, in_channels / group].
-
-    Attributes:
-        wide_sums: bits of a sum of int16 codes, which ends in `qops.Once15`; None: x and y are
-            int8.
     """
 
     family: ClassVar[str] = "conv_transpose"
@@ -49,34 +44,7 @@ class ConvTranspose(LayerFunction):
     residual_shift: int | None = field(default=None, metadata=LATER)
     rescale16: Rescale16 | None = field(default=None, metadata=LATER)
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
-
-    wide_sums: int | None = field(default=None, metadata=LATER)
-
-    @property
-    def end(self) -> str:
-        """As that of all layers, or "once15"."""
-        if self.wide_sums is not None:
-            return "once15"
-        return end_kind(self.rescale16, self.residual_shift, self.tflite31)
-
-    @property
-    def y_type(self) -> str:
-        """C type of an element of x and of y."""
-        return "int8_t" if self.wide_sums is None else "int16_t"
-
-    @property
-    def sum_type(self) -> str:
-        """C type of a sum."""
-        return f"int{self.wide_sums or 32}_t"
-
-    @property
-    def params_type(self) -> str:
-        """C type of the argument struct."""
-        if self.wide_sums is not None:
-            return "edgec_once_params_t"
-        if self.tflite31 is not None:
-            return "edgec_twice_params_t" if self.tflite31.has_shifts else "edgec_offset_params_t"
-        return "edgec_conv_params_t"
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
     def scratch_bytes(self) -> int:
@@ -118,17 +86,13 @@ def spec(graph: Graph, node: Node, _target: Target) -> ConvTranspose:
     x, y = image_of(graph, node, inputs.x), image_of(graph, node, node.output)
     kernel = graph.shape(inputs.w)[1:3]
     window = make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    if not isinstance(attrs.output, qops.Once15):
-        return ConvTranspose(window, x[2], attrs.group, *end_of(graph, node))
-    tensors: qops.Weighted.Inputs[Tensor] = qops.Weighted.Inputs.of(graph.tensors(node))
-    bits = sum_bits(tensors, span_of(tensors.x))
-    return ConvTranspose(window, x[2], attrs.group, 0, wide_sums=bits)
+    end, typed = end_of(graph, node), typed_end(graph, node)
+    return ConvTranspose(window, x[2], attrs.group, *end, typed=typed)
 
 
 def overlap(spec: ConvTranspose) -> Distances:
     """Outputs are written filter by filter."""
-    each = 1 if spec.wide_sums is None else 2
-    return (max(_distance(spec) * each, 0),)
+    return (max(_distance(spec) * spec.out_bytes, 0),)
 
 
 def _distance(spec: ConvTranspose) -> int:
@@ -154,11 +118,9 @@ def _last_written(
 
 
 def arguments(
-    graph: Graph, node: Node, spec: ConvTranspose, pool: ConstantPool
+    graph: Graph, node: Node, _spec: ConvTranspose, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """Weights as the graph has them; the kernel leaves out what lies outside of x."""
-    if spec.wide_sums is not None:
-        return (weighted16_arguments(graph, node, pool),)
     return weighted_arguments(graph, node, pool, folds=False)
 
 

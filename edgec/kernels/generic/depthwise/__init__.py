@@ -9,12 +9,12 @@ from typing import ClassVar
 
 from edgec.base.digests import LATER
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.depthwise import DepthwiseFunction
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
-from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
+from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
+from edgec.kernels.common.overlap import by_group, with_ending
 from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
@@ -36,8 +36,8 @@ _CODE_BYTES = 700
 class Depthwise(DepthwiseFunction):
     """Depthwise convolution: every input channel has its own `multiplier` filters.
 
-    x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
-    y int8 [out_height, out_width, channels * multiplier].
+    x int8 or int16 [height, width, channels], weights int8 [channels * multiplier, kernel_h,
+    kernel_w], y int8 or int16 [out_height, out_width, channels * multiplier].
     """
 
     family: ClassVar[str] = "depthwise"
@@ -49,6 +49,7 @@ class Depthwise(DepthwiseFunction):
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
     def block(self) -> int:
@@ -97,7 +98,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Depthwise:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     multiplier = graph.shape(plain_inputs(node).w)[0] // window.channels
-    return Depthwise(window, multiplier, *end_of(graph, node))
+    return Depthwise(window, multiplier, *end_of(graph, node), typed=typed_end(graph, node))
 
 
 def overlap(spec: Depthwise) -> Distances:
@@ -106,9 +107,9 @@ def overlap(spec: Depthwise) -> Distances:
     Channel c is last read for output channel c * multiplier + multiplier - 1.  A block of channels
     reads some of them earlier, but its first one no earlier.
     """
-    each = out_bytes(spec)
-    spread = (spec.out_channels - 1) * each - (spec.window.channels - 1)
-    return with_ending(spec, by_pixel(spec.window, spec.out_channels * each) + spread)
+    channels = spec.window.channels
+    own = by_group(spec.window, spec.out_channels, channels, spec.x_dtype, spec.y_dtype)
+    return with_ending(spec, own)
 
 
 def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
@@ -118,7 +119,7 @@ def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) ->
 
 def parts(spec: Depthwise, _run: Run) -> Parts | None:
     """Counts of a call that ends in a multiplier of 31 bits; None for another end."""
-    if spec.rescale16 is not None or spec.multiplier > 1:
+    if spec.rescale16 is not None or spec.typed is not None or spec.multiplier > 1:
         return None
     w = spec.window
     rows, columns = w.taps_down(), w.taps_across()
@@ -150,7 +151,7 @@ def parts(spec: Depthwise, _run: Run) -> Parts | None:
 FAMILY = KernelFamily(
     spec_type=Depthwise,
     operators=CONVOLUTIONS,
-    types=is_int8_layer,
+    types=has_plain_c,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

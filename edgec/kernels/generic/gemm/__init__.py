@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from edgec.base.digests import LATER
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_row, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window, is_gemm
@@ -31,7 +31,7 @@ _CODE_BYTES = 300
 class Gemm(LayerFunction):
     """Matrix product with constant weights: fully connected layers and pointwise convolutions.
 
-    x int8 [rows, depth], weights int8 [units, depth], y int8 [rows, units].
+    x int8 or int16 [rows, depth], weights int8 [units, depth], y int8 or int16 [rows, units].
 
     Attributes:
         variable: the rows of a run are an argument.
@@ -48,6 +48,7 @@ class Gemm(LayerFunction):
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     variable: bool = False
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     def run_parameters(self) -> tuple[str, ...]:
         """The rows of a run."""
@@ -98,14 +99,15 @@ def spec(graph: Graph, node: Node, _target: Target) -> Gemm:
     window = dense_window(graph, node)
     units = graph.shape(plain_inputs(node).w)[0]
     depth = window.taps * window.channels
-    return Gemm(window.out_pixels, depth, units, *end_of(graph, node))
+    end, typed = end_of(graph, node), typed_end(graph, node)
+    return Gemm(window.out_pixels, depth, units, *end, typed=typed)
 
 
 def overlap(spec: Gemm) -> Distances:
     """A row of x is read for each block of units: only the last one is unwritten then."""
-    each = out_bytes(spec)
+    each, read = spec.out_bytes, spec.depth * spec.x_dtype.size_bytes
     last = (spec.rest or spec.block) * each
-    return with_ending(spec, by_row(spec.rows, spec.depth, spec.units * each, last))
+    return with_ending(spec, by_row(spec.rows, read, spec.units * each, last))
 
 
 def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
@@ -116,7 +118,7 @@ def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tupl
 def parts(spec: Gemm, _run: Run) -> Parts:
     """Counts of a call; only fixed lengths and multipliers of 31 bits were measured."""
     counts = {"call": 1, "row": spec.rows} | loop_parts(spec, spec.rows, spec.units)
-    if spec.rescale16 is not None or spec.variable:
+    if spec.rescale16 is not None or spec.typed is not None or spec.variable:
         counts[UNMEASURED] = 1
     return Parts(
         counts,
@@ -129,7 +131,7 @@ def parts(spec: Gemm, _run: Run) -> Parts:
 FAMILY = KernelFamily(
     spec_type=Gemm,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=is_int8_layer,
+    types=has_plain_c,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

@@ -17,7 +17,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import by_column
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_starts, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_starts, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.short_product import product_of, with_product
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
@@ -139,7 +139,7 @@ def _segment(rows: Array, step: int) -> int:
 
 def overlap(spec: Dense5x2) -> Distances:
     """The windows of a block of rows are read before the first of them is written."""
-    row_bytes = spec.out_channels * out_bytes(spec)
+    row_bytes = spec.out_channels * spec.out_bytes
     return with_ending(spec, by_starts(spec.window, row_bytes, spec.block_starts))
 
 

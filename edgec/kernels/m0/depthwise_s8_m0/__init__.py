@@ -17,7 +17,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.depthwise import DepthwiseFunction
 from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
-from edgec.kernels.common.overlap import by_strips, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_strips, with_ending
 from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.short_product import ANY, ShortProduct, product_of, with_product
 from edgec.kernels.common.spec import shared_name
@@ -184,7 +184,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DepthwiseM0:
 
 def overlap(spec: DepthwiseM0) -> Distances:
     """Strips of three rows, in each of them channel by channel."""
-    return with_ending(spec, by_strips(spec.window, out_bytes(spec), ROWS, 1))
+    return with_ending(spec, by_strips(spec.window, spec.out_bytes, ROWS, 1))
 
 
 def arguments(

@@ -14,7 +14,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import Dense
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
@@ -203,7 +203,7 @@ class Dense4x4(Dense):
         """Four packed windows, one that is not, and the residual of four rows."""
         if not self.adds:
             return self.added_at
-        element = 1 if self.rescale16 is None else self.rescale16.out_bytes
+        element = self.out_bytes
         return self.added_at + ROWS * self.out_channels * element + _SPARE_BYTES
 
     def describe(self) -> str:
@@ -226,7 +226,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Dense4x4:
 
 def overlap(spec: Dense4x4) -> Distances:
     """The windows of four rows are read before the first of them is written."""
-    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * spec.out_bytes, ROWS))
 
 
 def arguments(graph: Graph, node: Node, _spec: Dense4x4, pool: ConstantPool) -> tuple[Params, ...]:

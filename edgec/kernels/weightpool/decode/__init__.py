@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED, is_int8_layer
-from edgec.kernels.common.overlap import by_pixel, by_row, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_pixel, by_row, with_ending
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
@@ -138,7 +138,7 @@ def overlap(spec: PooledDecode) -> Distances:
     if spec.batch < spec.out_channels:
         # The next batch of filters reads all of x again.
         return with_ending(spec, None, None)
-    each = out_bytes(spec)
+    each = spec.out_bytes
     if spec.needs_patch:
         return with_ending(spec, by_pixel(spec.window, spec.out_channels * each))
     last = (spec.rest or spec.block) * each

@@ -11,7 +11,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED, is_int8_layer
 from edgec.kernels.common.dense import FILTERS, WORD
-from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.dsp.dense_3x2_s8_dsp import ROWS, Dense3x2
@@ -154,7 +154,7 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
     """Like `Dense3x2` in one batch; the next batch of filters reads all of x again."""
     if spec.batch < spec.out_channels:
         return with_ending(spec, None, None)
-    row = spec.out_channels * out_bytes(spec)
+    row = spec.out_channels * spec.out_bytes
     return with_ending(spec, by_blocks(spec.window, row, ROWS), None)
 
 

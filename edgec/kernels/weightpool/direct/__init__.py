@@ -16,7 +16,7 @@ from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.overlap import by_pixel, with_ending
 from edgec.kernels.common.parts import Parts, Run, TableReads
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width, pool_arguments
@@ -188,7 +188,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
 
 def overlap(spec: PooledDirect) -> Distances:
     """The whole window of an output pixel is read before the pixel is written."""
-    return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
+    return with_ending(spec, by_pixel(spec.window, spec.out_channels * spec.out_bytes))
 
 
 def arguments(

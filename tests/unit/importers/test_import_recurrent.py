@@ -1,0 +1,156 @@
+"""LSTM, GRU and RNN become loops that compute what onnxruntime computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from import_models import assert_executed, imported, random_feeds, run
+from loop_models import info, model, node
+from onnx import numpy_helper
+from recurrent_models import recurrent
+
+from edgec.base.errors import ImportModelError
+
+OPERATORS = ("LSTM", "GRU", "RNN")
+
+
+def check(proto: onnx.ModelProto, folder: Path) -> None:
+    graph = imported(proto, folder)
+    feeds = random_feeds(graph, seed=5)
+    assert_executed(graph, feeds, run(proto, feeds))
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize("steps", [1, 6])
+@pytest.mark.parametrize("states", [False, True])
+def test_directions_and_states(
+    op: str, direction: str, steps: int, states: bool, tmp_path: Path
+) -> None:
+    check(recurrent(op, direction=direction, steps=steps, states=states), tmp_path)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_without_bias_with_a_batch(op: str, tmp_path: Path) -> None:
+    check(recurrent(op, bias=False, batch=1, states=True), tmp_path)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+@pytest.mark.parametrize("outputs", ["y", "h"])
+def test_some_outputs(op: str, outputs: str, tmp_path: Path) -> None:
+    check(recurrent(op, outputs=outputs, direction="bidirectional"), tmp_path)
+
+
+def test_cell_state_alone(tmp_path: Path) -> None:
+    check(recurrent("LSTM", outputs="c"), tmp_path)
+
+
+@pytest.mark.parametrize("opset", [7, 14, 22])
+@pytest.mark.parametrize("op", OPERATORS)
+def test_opsets(op: str, opset: int, tmp_path: Path) -> None:
+    check(recurrent(op, opset=opset), tmp_path)
+
+
+def test_reset_after_the_product(tmp_path: Path) -> None:
+    for direction in ("forward", "bidirectional"):
+        check(recurrent("GRU", linear_before_reset=1, direction=direction), tmp_path)
+
+
+@pytest.mark.parametrize("op", OPERATORS)
+def test_clip(op: str, tmp_path: Path) -> None:
+    check(recurrent(op, clip=0.3, gain=1.5), tmp_path)
+
+
+def test_coupled_gates(tmp_path: Path) -> None:
+    check(recurrent("LSTM", input_forget=1), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("op", "activations"),
+    [
+        ("LSTM", ["HardSigmoid", "Relu", "Softsign"]),
+        ("LSTM", ["Sigmoid", "Elu", "LeakyRelu"]),
+        ("GRU", ["HardSigmoid", "Softplus"]),
+        ("GRU", ["Affine", "ScaledTanh"]),
+        ("RNN", ["Relu"]),
+        ("RNN", ["ThresholdedRelu"]),
+    ],
+)
+def test_activations(op: str, activations: list[str], tmp_path: Path) -> None:
+    numbers = {"Affine": (0.4, 0.1), "ScaledTanh": (0.9, 0.7), "HardSigmoid": (0.3, 0.4)}
+    some = {"Elu": 0.8, "LeakyRelu": 0.2, "ThresholdedRelu": 0.1}
+    alphas = [numbers[name][0] if name in numbers else some.get(name) for name in activations]
+    betas = [numbers[name][1] for name in activations if name in numbers]
+    attrs: dict[str, object] = {"activations": activations}
+    given = [alpha for alpha in alphas if alpha is not None]
+    attrs |= {"activation_alpha": given} if given else {}
+    attrs |= {"activation_beta": betas} if betas else {}
+    check(recurrent(op, **attrs), tmp_path)
+
+
+def test_layers_on_one_another(tmp_path: Path) -> None:
+    """As PyTorch writes them: the axis of directions goes, then the next layer follows."""
+    rng = np.random.default_rng(3)
+    sizes = ((12, 3, 4), (8, 4, 2))
+    stored: dict[str, np.ndarray] = {"one": np.array([1], np.int64)}
+    for number, (rows, features, units) in enumerate(sizes):
+        stored[f"w{number}"] = rng.normal(size=(1, rows, features)).astype(np.float32)
+        stored[f"r{number}"] = rng.normal(size=(1, rows, units)).astype(np.float32)
+    proto = model(
+        [
+            node("GRU", "x w0 r0", "a", hidden_size=4, linear_before_reset=1),
+            node("Squeeze", "a one", "b"),
+            node("LSTM", "b w1 r1", "c", hidden_size=2),
+            node("Squeeze", "c one", "y"),
+        ],
+        [info("x", 5, 1, 3)],
+        [info("y", 5, 1, 2)],
+        stored,
+    )
+    check(proto, tmp_path)
+
+
+def _broken(change: str) -> onnx.ModelProto:
+    proto = recurrent("LSTM", states=True)
+    for tensor in proto.graph.initializer:
+        array = numpy_helper.to_array(tensor).copy()
+        if change == "NaN" and tensor.name == "R":
+            array[0, 1, 2] = np.nan
+        elif change == "shape of the state" and tensor.name == "h0":
+            array = array[..., :2]
+        elif change == "shape of the weights" and tensor.name == "W":
+            array = array[:, :-1]
+        tensor.CopyFrom(numpy_helper.from_array(np.ascontiguousarray(array), tensor.name))
+    return proto
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("NaN", "weights are not finite"),
+        ("shape of the state", "an initial state is"),
+        ("shape of the weights", "do not fit"),
+    ],
+)
+def test_bad_weights_are_refused(change: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ImportModelError, match=message):
+        imported(_broken(change), tmp_path)
+
+
+def test_lengths_and_peepholes_are_refused_by_name(tmp_path: Path) -> None:
+    proto = recurrent("LSTM")
+    (made,) = proto.graph.node
+    made.input.extend(["lengths"])
+    proto.graph.initializer.append(numpy_helper.from_array(np.array([3], np.int32), "lengths"))
+    with pytest.raises(ImportModelError, match="lengths of their own"):
+        imported(proto, tmp_path)
+    proto = recurrent("LSTM")
+    (made,) = proto.graph.node
+    made.input.extend(["", "", "", "peepholes"])
+    array = np.ones((1, 12), np.float32)
+    proto.graph.initializer.append(numpy_helper.from_array(array, "peepholes"))
+    with pytest.raises(ImportModelError, match="peepholes"):
+        imported(proto, tmp_path)
