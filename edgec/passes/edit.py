@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -122,32 +123,37 @@ def on_last_axis(
     node: Node,
     attrs: Operator,
     x: str,
-    axis: int,
+    axes: tuple[int, ...],
     rest: tuple[str, ...] = (),
 ) -> None:
-    """Put an operator of the last axis in place of `node`, of another axis between transposes.
+    """Put an operator of the last axis in place of `node`, which works along other ones.
 
     Args:
         builder: holds the graph.
         node: computes what the operator does; its output stays.
         attrs: the operator.
         x: value of the shape of the output.
-        axis: non-negative; what the operator works along.
+        axes: non-negative, ascending; what the operator works along, as if they were one axis.
         rest: further operands of the operator.
     """
     value = builder.values[node.output]
-    rank = len(value.shape)
-    if axis == rank - 1:
-        builder.put(replace(node, attrs=attrs, inputs=(x, *rest)))
-        return
-    perm = (*(each for each in range(rank) if each != axis), axis)
-    shape = tuple(value.shape[each] for each in perm)
-    names = [builder.fresh(f"{value.name}/{part}") for part in ("last", "along")]
-    for name in names:
+    perm = (*(axis for axis in range(len(value.shape)) if axis not in axes), *axes)
+    moved = tuple(value.shape[axis] for axis in perm)
+    lead = len(perm) - len(axes)
+    flat = (*moved[:lead], math.prod(moved[lead:]))
+    steps: list[tuple[Operator, tuple[int, ...]]] = [(attrs, flat)]
+    if len(axes) > 1:
+        steps = [(ops.Reshape(flat), flat), *steps, (ops.Reshape(moved), moved)]
+    if perm != tuple(sorted(perm)):
+        back = (ops.Transpose(inverse(perm)), value.shape)
+        steps = [(ops.Transpose(perm), moved), *steps, back]
+    *first, (last, _) = steps
+    for number, (step, shape) in enumerate(first):
+        name = builder.fresh(f"{value.name}/{'last' if number < len(steps) // 2 else 'along'}")
         builder.value(replace(value, name=name, shape=shape, quant=None))
-    builder.node(names[0], ops.Transpose(perm), (x,), names[:1], node.sources)
-    builder.node(names[1], attrs, (names[0], *rest), names[1:], node.sources)
-    builder.put(replace(node, attrs=ops.Transpose(inverse(perm)), inputs=(names[1],)))
+        builder.node(name, step, (x, *rest) if step is attrs else (x,), (name,), node.sources)
+        x = name
+    builder.put(replace(node, attrs=last, inputs=(x, *rest) if last is attrs else (x,)))
 
 
 def replace_node(graph: Graph, node: Node, *removed: Node) -> Graph:

@@ -285,7 +285,7 @@ def _with_core(graph: Graph, node: Node, core: _Core) -> Graph:
     gamma = builder.constant(f"{node.name}/gamma", np.ones(channels, np.float32))
     beta = ("",) if isinstance(core.attrs, ops.LayerNormalization) else ()
     node = replace(node, sources=core.sources)
-    on_last_axis(builder, node, core.attrs, core.x, core.axis, (gamma, *beta))
+    on_last_axis(builder, node, core.attrs, core.x, (core.axis,), (gamma, *beta))
     return builder.build()
 
 

@@ -3,7 +3,7 @@
 Networks write them out, most with the largest logit taken away first, which changes nothing in real
 numbers.  As codes the parts lose what the one operator keeps: exponentials span many octaves.
 
-Rules, along any axes; none crosses a tensor that the file pins to codes:
+Rules, along any axes, several at once too; none crosses a tensor that the file pins to codes:
 1. softmax: ``e / sum(e)`` where ``e = exp(x)`` becomes ``Softmax(x)``.
 2. logarithm: ``x - log(sum(exp(x)))``, with the largest logit taken away and added again or not,
    and the ``Log`` of a Softmax become ``LogSoftmax(x)``.
@@ -34,11 +34,11 @@ class _Total:
 
     Attributes:
         logits: what they are exponentials of.
-        axis: the only axis longer than 1 that it is over.
+        axes: those longer than 1 that it is over, or one of them.
     """
 
     logits: str
-    axis: int
+    axes: tuple[int, ...]
 
 
 def fuse_softmax(graph: Graph) -> Graph:
@@ -99,7 +99,7 @@ def _log_softmax(graph: Graph, node: Node) -> Graph | None:
         shift = _maker(graph, found.logits) if found is not None else None
         if shift is None or shift.inputs != (x, largest) or found is None:
             continue
-        if _shifted(graph, shift, found.axis) == x:
+        if _shifted(graph, shift, found.axes) == x:
             return _replaced(graph, node, ops.LogSoftmax(), replace(found, logits=x))
     return None
 
@@ -133,7 +133,7 @@ def _unshifted(graph: Graph, node: Node) -> Graph | None:
         perm = made
         axis = made.attrs.perm[-1]
         made = _maker(graph, made.first)
-    x = _shifted(graph, made, axis) if made is not None else None
+    x = _shifted(graph, made, (axis,)) if made is not None else None
     if x is None:
         return None
     builder = GraphBuilder.of(graph)
@@ -147,15 +147,15 @@ def _unshifted(graph: Graph, node: Node) -> Graph | None:
     return builder.build()
 
 
-def _shifted(graph: Graph, node: Node, axis: int) -> str | None:
-    """The logits x of ``x - max(x)``, where the maximum is one number along an axis."""
+def _shifted(graph: Graph, node: Node, axes: tuple[int, ...]) -> str | None:
+    """The logits x of ``x - max(x)``, where the maximum is one number along axes."""
     if not isinstance(node.attrs, ops.Sub):
         return None
     x, largest = either_way(node)[0]
     if graph.is_constant(x) or graph.shape(x) != graph.shape(node.output):
         return None
     reduced = _reduced(graph, largest, (ReduceKind.MAX,), x)
-    return x if reduced is not None and axis in reduced else None
+    return x if reduced is not None and {*axes} <= {*reduced} else None
 
 
 def _total(graph: Graph, name: str) -> _Total | None:
@@ -165,8 +165,8 @@ def _total(graph: Graph, name: str) -> _Total | None:
         return None
     axes = _reduced(graph, name, _TOTALS, made.first) or ()
     # One number is the sum of itself.
-    long = [axis for axis in axes if graph.shape(made.first)[axis] > 1] or list(axes[-1:])
-    return _Total(powers.first, long[0]) if len(long) == 1 else None
+    long = tuple(axis for axis in axes if graph.shape(made.first)[axis] > 1) or axes[-1:]
+    return _Total(powers.first, long) if long else None
 
 
 def _reduced(
@@ -200,6 +200,8 @@ def _maker(graph: Graph, name: str) -> Node | None:
 def _replaced(
     graph: Graph, node: Node, attrs: ops.Softmax | ops.LogSoftmax, found: _Total
 ) -> Graph:
+    made = _maker(graph, found.logits)
+    x = _shifted(graph, made, found.axes) if made is not None else None
     builder = GraphBuilder.of(graph)
-    on_last_axis(builder, node, attrs, found.logits, found.axis)
+    on_last_axis(builder, node, attrs, x or found.logits, found.axes)
     return builder.build()

@@ -118,11 +118,18 @@ def one(
     return write_tflite(path, {"x": x, **extra, "y": y}, [node])
 
 
-def reduction(path: Path, op: str, y: T, axes: Sequence[int] = (1, 2), keeps: bool = True) -> Path:
-    """A reduction of [1, 5, 6, 3] in steps of 0.001."""
+def reduction(
+    path: Path,
+    op: str,
+    y: T,
+    axes: Sequence[int] = (1, 2),
+    keeps: bool = True,
+    shape: tuple[int, ...] = (1, 5, 6, 3),
+) -> Path:
+    """A reduction of tensors in steps of 0.001."""
     given = {"axes": const(np.array(axes, np.int32))}
     options = {"KeepDims": keeps}
-    return one(path, op, codes((1, 5, 6, 3), 0.001), y, "ReducerOptions", options, given)
+    return one(path, op, codes(shape, 0.001), y, "ReducerOptions", options, given)
 
 
 def leaky_relu(path: Path, alpha: float) -> Path:

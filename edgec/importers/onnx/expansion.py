@@ -23,10 +23,14 @@ class _Tensors:
     Attributes:
         stored: everything that is stored, initializers and Constant nodes, by name.
         producers: the nodes that compute tensors, by their outputs.
+        read: names that nodes read, and outputs of the graph.
         names: all names in use; grows with those of new tensors.
     """
 
-    def __init__(self, graph: onnx.GraphProto) -> None:
+    def __init__(self, model: onnx.ModelProto) -> None:
+        graph = model.graph
+        self._model = model
+        self._ranks: dict[str, int] | None = None
         self.stored = {tensor.name: tensor for tensor in graph.initializer}
         self.producers = {name: node for node in graph.node for name in node.output}
         for node in graph.node:
@@ -34,7 +38,22 @@ class _Tensors:
                 values = (a.t for a in node.attribute if a.name == "value")
                 self.stored.update((node.output[0], value) for value in values)
         self.names = {info.name for info in graph.input} | set(self.stored) | set(self.producers)
-        self.names |= {name for node in graph.node for name in node.input}
+        self.read = {name for node in graph.node for name in node.input}
+        self.read |= {info.name for info in graph.output}
+        self.names |= self.read
+
+    def rank(self, name: str) -> int | None:
+        """Number of axes of a tensor, as far as ONNX knows what comes before it."""
+        if name in self.stored:
+            return len(self.stored[name].dims)
+        if self._ranks is None:
+            with library_call("the shapes of the model make no sense"):
+                graph = onnx.shape_inference.infer_shapes(self._model).graph
+            infos = (*graph.input, *graph.value_info)
+            kinds = {info.name: info.type.tensor_type for info in infos}
+            known = {name: kind.shape for name, kind in kinds.items() if kind.HasField("shape")}
+            self._ranks = {name: len(shape.dim) for name, shape in known.items()}
+        return self._ranks.get(name)
 
 
 class Expansion:
@@ -74,6 +93,14 @@ class Expansion:
         """The node of the file that computes a tensor."""
         return self._tensors.producers.get(name)
 
+    def rank(self, name: str) -> int | None:
+        """Number of axes of a tensor of the file; None if that is not known yet."""
+        return self._tensors.rank(name)
+
+    def is_read(self, name: str) -> bool:
+        """Whether a node of the file reads a tensor, or it is an output."""
+        return name in self._tensors.read
+
     def constant(self, array: Array, stem: str) -> str:
         """Name of a new constant."""
         name = self._fresh(stem)
@@ -93,6 +120,14 @@ class Expansion:
     def main(self, op: str, inputs: list[str], output: str = "", **attributes: Any) -> str:
         """Name of the output of the new node that has the name of the old one."""
         return self.add(op, inputs, output, self.node.name, **attributes)
+
+    def size(self, name: str, axis: int) -> str:
+        """Name of the length of an axis of a tensor, int64 [1], known once shapes are."""
+        return self.add("Gather", [self.add("Shape", [name]), self.whole(axis)], axis=0)
+
+    def whole(self, *numbers: int) -> str:
+        """Name of a new constant, int64 [count]."""
+        return self.constant(np.asarray(numbers, np.int64), "whole")
 
     def _fresh(self, stem: str) -> str:
         name, number = stem, 0
@@ -118,7 +153,7 @@ def expand(model: onnx.ModelProto, rules: Mapping[tuple[str, str], Rule]) -> Non
     if not any(_key(node) in rules for node in graph.node):
         return
     versions = [o.version for o in model.opset_import if o.domain in STANDARD]
-    tensors = _Tensors(graph)
+    tensors = _Tensors(model)
     nodes: list[onnx.NodeProto] = []
     for node in graph.node:
         rule = rules.get(_key(node))

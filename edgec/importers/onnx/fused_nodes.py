@@ -29,6 +29,12 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Tanh": (),
         "LeakyRelu": ("alpha",),
         "HardSigmoid": ("alpha", "beta"),
+        "HardSwish": (),
+        "Elu": ("alpha",),
+        "Selu": ("alpha", "gamma"),
+        "Softplus": (),
+        "Softsign": (),
+        "ThresholdedRelu": ("alpha",),
         "Clip": ("min", "max"),
     }
 )
@@ -37,24 +43,29 @@ _PARAMETERS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 def conv(e: Expansion) -> bool:
     """FusedConv: X, W, B, what is added before the activation; activation and its numbers."""
-    attributes = dict(e.attributes)
+    return convolved(e, [e.input(i) for i in range(3)], e.attributes)
+
+
+def convolved(e: Expansion, inputs: Sequence[str], attributes: Mapping[str, Any]) -> bool:
+    """A Conv of these inputs, input 3 added where there is one, and the activation."""
+    attributes = dict(attributes)
     name = attributes.pop("activation", b"").decode()
     numbers = [float(number) for number in attributes.pop("activation_params", ())]
     if name not in ("", *_PARAMETERS):
         return False
-    y = e.main("Conv", [e.input(i) for i in range(3)], **attributes)
+    y = e.main("Conv", list(inputs), **attributes)
     if e.input(3):
         y = e.add("Add", [y, e.input(3)])
     return _activated(e, y, name, numbers)
 
 
 def gemm(e: Expansion) -> bool:
-    """FusedGemm: A, B, C; the activation and its numbers as attributes activation_alpha, ..."""
+    """FusedGemm: A, B, C; the activation, its numbers as activation_alpha, activation_gamma, ..."""
     own = {n: v for n, v in e.attributes.items() if not n.startswith("activation")}
     name = e.attributes.get("activation", b"").decode()
     if name not in ("", *_PARAMETERS):
         return False
-    stated = [e.attributes.get(f"activation_{part}") for part in ("alpha", "beta")]
+    stated = [e.attributes.get(f"activation_{part}") for part in _PARAMETERS.get(name, ())]
     numbers = [float(number) for number in stated if number is not None]
     return _activated(e, e.main("Gemm", [e.input(i) for i in range(3)], **own), name, numbers)
 
@@ -65,6 +76,8 @@ def _activated(e: Expansion, y: str, name: str, numbers: Sequence[float]) -> boo
     elif name == "Clip" and e.opset >= _BOUNDS_AS_INPUT:
         bounds = [e.constant(np.asarray(n, np.float32), "bound") for n in numbers]
         e.add("Clip", [y, *bounds], e.node.output[0])
+    elif name == "HardSwish":
+        e.add("Mul", [y, e.add("HardSigmoid", [y], alpha=1 / 6, beta=0.5)], e.node.output[0])
     else:
         attributes: dict[str, Any] = dict(zip(_PARAMETERS[name], numbers, strict=False))
         e.add(name, [y], e.node.output[0], **attributes)
@@ -72,27 +85,33 @@ def _activated(e: Expansion, y: str, name: str, numbers: Sequence[float]) -> boo
 
 
 def matmul(e: Expansion) -> bool:
-    """FusedMatMul, TransposeMatMul: matrices that are transposed before, a factor after."""
-    if any(e.attributes.get(f"transBatch{part}", 0) for part in "AB"):
-        return False
+    """FusedMatMul, TransposeMatMul: matrices that are transposed before, a factor after.
+
+    With transBatchA (B) the first axis is that of the rows, before the axes of the batch.
+    """
     turned = [bool(e.attributes.get(f"trans{part}", 0)) for part in "AB"]
+    first = [bool(e.attributes.get(f"transBatch{part}", 0)) for part in "AB"]
     alpha = float(e.attributes.get("alpha", 1.0))
     output = e.node.output[0] if alpha == 1.0 else ""
     inputs = [e.input(0), e.input(1)]
-    if any(turned):
-        a, b = "ji" if turned[0] else "ij", "kj" if turned[1] else "jk"
-        y = e.main("Einsum", inputs, output, equation=f"...{a},...{b}->...ik")
+    if any((*turned, *first)):
+        axes = ("j", "i") if turned[0] else ("i", "j"), ("k", "j") if turned[1] else ("j", "k")
+        a, b = (
+            f"{rows}...{columns}" if is_first else f"...{rows}{columns}"
+            for (rows, columns), is_first in zip(axes, first, strict=True)
+        )
+        y = e.main("Einsum", inputs, output, equation=f"{a},{b}->...ik")
     else:
         y = e.main("MatMul", inputs, output)
     if not output:
-        e.add("Mul", [y, _number(e, alpha)], e.node.output[0])
+        e.add("Mul", [y, constant_number(e, alpha)], e.node.output[0])
     return True
 
 
 def gelu(e: Expansion) -> bool:
     """Gelu of X; BiasGelu: of the sum of A and B."""
     x = _sum(e, (0, 1))
-    erf = e.add("Erf", [e.add("Mul", [x, _number(e, math.sqrt(0.5))])])
+    erf = e.add("Erf", [e.add("Mul", [x, constant_number(e, math.sqrt(0.5))])])
     return _half_of(e, x, erf)
 
 
@@ -100,21 +119,21 @@ def fast_gelu(e: Expansion) -> bool:
     """FastGelu: Gelu by a hyperbolic tangent, of X or of the sum of X and a bias."""
     x = _sum(e, (0, 1))
     cube = e.add("Mul", [e.add("Mul", [x, x]), x])
-    bent = e.add("Add", [x, e.add("Mul", [cube, _number(e, 0.044715)])])
-    inner = e.add("Mul", [bent, _number(e, math.sqrt(2.0 / math.pi))])
+    bent = e.add("Add", [x, e.add("Mul", [cube, constant_number(e, 0.044715)])])
+    inner = e.add("Mul", [bent, constant_number(e, math.sqrt(2.0 / math.pi))])
     return _half_of(e, x, e.add("Tanh", [inner]))
 
 
 def _half_of(e: Expansion, x: str, curve: str) -> bool:
     """``x / 2 * (1 + curve)``."""
-    share = e.add("Mul", [e.add("Add", [curve, _number(e, 1.0)]), _number(e, 0.5)])
+    share = e.add("Mul", [e.add("Add", [curve, constant_number(e, 1.0)]), constant_number(e, 0.5)])
     e.main("Mul", [x, share], e.node.output[0])
     return True
 
 
 def quick_gelu(e: Expansion) -> bool:
     """QuickGelu: ``x * sigmoid(alpha * x)``."""
-    scaled = e.add("Mul", [e.input(0), _number(e, float(e.attributes.get("alpha", 1.702)))])
+    scaled = e.add("Mul", [e.input(0), constant_number(e, float(e.attributes.get("alpha", 1.702)))])
     e.main("Mul", [e.input(0), e.add("Sigmoid", [scaled])], e.node.output[0])
     return True
 
@@ -124,7 +143,7 @@ def skip_normalization(e: Expansion) -> bool:
     if any(e.node.output[1:3]):
         return False  # statistics are for training
     x = _sum(e, (0, 1, 4), _sum_output(e))
-    return _normalized(e, x, e.input(2), e.input(3), mean=True)
+    return normalized(e, x, e.input(2), e.input(3), mean=True)
 
 
 def skip_simplified(e: Expansion) -> bool:
@@ -132,14 +151,14 @@ def skip_simplified(e: Expansion) -> bool:
     if any(e.node.output[1:3]):
         return False
     x = _sum(e, (0, 1, 3), _sum_output(e))
-    return _normalized(e, x, e.input(2), "", mean=False)
+    return normalized(e, x, e.input(2), "", mean=False)
 
 
 def simplified(e: Expansion) -> bool:
     """SimplifiedLayerNormalization: over the root of the mean square of the last axis; scale."""
     if any(e.node.output[1:]) or e.attributes.get("axis", -1) != -1:
         return False
-    return _normalized(e, e.input(0), e.input(1), "", mean=False)
+    return normalized(e, e.input(0), e.input(1), "", mean=False)
 
 
 def normalization(e: Expansion) -> bool:
@@ -148,14 +167,15 @@ def normalization(e: Expansion) -> bool:
         return False
     if e.attributes.get("axis", -1) != -1:
         return False
-    return _normalized(e, e.input(0), e.input(1), e.input(2), mean=True)
+    return normalized(e, e.input(0), e.input(1), e.input(2), mean=True)
 
 
 def _sum_output(e: Expansion) -> str:
     return e.node.output[3] if len(e.node.output) > 3 else ""
 
 
-def _normalized(e: Expansion, x: str, scale: str, bias: str, *, mean: bool) -> bool:
+def normalized(e: Expansion, x: str, scale: str, bias: str, *, mean: bool) -> bool:
+    """X over its deviation along the last axis, or the root of its mean square."""
     epsilon = float(e.attributes.get("epsilon", 1e-5))
     if mean and e.opset >= _NORMALIZATION_OPSET:
         inputs = [x, scale, bias]
@@ -164,7 +184,7 @@ def _normalized(e: Expansion, x: str, scale: str, bias: str, *, mean: bool) -> b
     if mean:
         x = e.add("Sub", [x, _mean(e, x)])
     square = _mean(e, e.add("Mul", [x, x]))
-    deviation = e.add("Sqrt", [e.add("Add", [square, _number(e, epsilon)])])
+    deviation = e.add("Sqrt", [e.add("Add", [square, constant_number(e, epsilon)])])
     y = e.add("Mul", [e.main("Div", [x, deviation]), scale], "" if bias else e.node.output[0])
     if bias:
         e.add("Add", [y, bias], e.node.output[0])
@@ -180,13 +200,19 @@ def _mean(e: Expansion, x: str) -> str:
 
 def _sum(e: Expansion, inputs: Sequence[int], output: str = "") -> str:
     """The sum of those inputs that are there, under a name of its own or as an output."""
-    first, *rest = [e.input(i) for i in inputs if e.input(i)]
+    return total(e, [e.input(i) for i in inputs if e.input(i)], output)
+
+
+def total(e: Expansion, terms: Sequence[str], output: str = "") -> str:
+    """The sum of tensors, under a name of its own or as an output."""
+    first, *rest = terms
     for number, name in enumerate(rest, start=1):
         first = e.add("Add", [first, name], output if number == len(rest) else "")
     return first
 
 
-def _number(e: Expansion, number: float) -> str:
+def constant_number(e: Expansion, number: float) -> str:
+    """Name of a new constant, one real number."""
     return e.constant(np.asarray(number, np.float32), "number")
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +16,20 @@ import onnx
 from onnx import numpy_helper
 
 from edgec.base.dtypes import Array
+from edgec.base.errors import ImportModelError
 from edgec.base.options import StatePairs
+from edgec.importers.common.attempt import problems
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
 from edgec.importers.common.states import BY_NAMES, paired_names, with_state
 from edgec.importers.common.summary import ModelSummary, Shape, summarize
+from edgec.importers.onnx import nchwc
 from edgec.importers.onnx.cleanup import clean, whole_inputs, widen
 from edgec.importers.onnx.expansion import expand
+from edgec.importers.onnx.fused_attention import TRANSFORMERS
 from edgec.importers.onnx.fused_nodes import FUSED
-from edgec.importers.onnx.input_shapes import fix_input_shapes
+from edgec.importers.onnx.input_shapes import fix_input_shapes, traced_batches
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.nbits import NBITS
 from edgec.importers.onnx.quantized_formats import QONNX, QOPERATORS
@@ -32,6 +37,9 @@ from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
 from edgec.ir.graph import Graph
 from edgec.ir.metadata import STATE_KEY
+
+RULES = {**QOPERATORS, **QONNX, **NBITS, **FUSED, **TRANSFORMERS}
+"""What nodes are written as before any other step, by domain and operator."""
 
 
 def import_model(
@@ -94,11 +102,53 @@ def translated(
     shapes: Mapping[str, tuple[int, ...]],
     handlers: Mapping[str, Handler] = NO_HANDLERS,
 ) -> Translation:
-    """The translation of a loaded model, unsupported nodes and all; `model` is changed."""
-    fix_input_shapes(model, shapes)
+    """The translation of a loaded model, unsupported nodes and all; `model` is changed.
+
+    A file may leave the batch of its inputs open and have Reshapes to the batch that it was traced
+    with.  Where one sample fits nowhere, it is read as one sample of that batch.
+    """
+    batches = traced_batches(model)
+    original = model.SerializeToString() if batches else b""
+    try:
+        found = _of_samples(model, name, shapes, handlers, None)
+    except ImportModelError as error:
+        again = _of_batch(original, batches, name, shapes, handlers)
+        if again is None:
+            raise error from None
+        return again
+    if not problems(found.nodes):
+        return found
+    return _of_batch(original, batches, name, shapes, handlers) or found
+
+
+def _of_batch(
+    original: bytes,
+    batches: Sequence[int],
+    name: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    handlers: Mapping[str, Handler],
+) -> Translation | None:
+    """The translation by the first batch that it can be compiled with."""
+    for batch in batches:
+        model = onnx.ModelProto.FromString(original)
+        with suppress(ImportModelError):
+            found = _of_samples(model, name, shapes, handlers, batch)
+            if not problems(found.nodes):
+                return found
+    return None
+
+
+def _of_samples(
+    model: onnx.ModelProto,
+    name: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    handlers: Mapping[str, Handler],
+    traced: int | None,
+) -> Translation:
+    fix_input_shapes(model, shapes, traced)
     widen(model)
     whole_inputs(model)
-    expand(model, {**QOPERATORS, **QONNX, **NBITS, **FUSED})
+    expand(model, {**RULES, **nchwc.rules(model)})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)

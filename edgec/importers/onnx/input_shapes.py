@@ -11,6 +11,7 @@ from pathlib import Path
 import onnx
 from onnx import numpy_helper
 
+from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import MaxLength
@@ -18,12 +19,22 @@ from edgec.importers.common.boundary import library_call
 from edgec.importers.common.input_shapes import Dims, resolve_shapes
 from edgec.importers.onnx.load import load_model
 
+_MOST_BATCHES = 4
+"""Most batches that are tried."""
 
-def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:
+
+def fix_input_shapes(
+    model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]], traced: int | None = None
+) -> None:
     """Give every graph input a static shape, in place; drop all other, now stale, shapes.
 
     Initializers listed among the inputs (IR version 3) stop being inputs.  Where one sample is
     taken of a batch that the model fixes, shapes that a Reshape states lose that batch.
+
+    Args:
+        model: the model.
+        shapes: shapes of inputs, by name.
+        traced: the batch that the model was traced with, though its inputs leave it open.
 
     Raises:
         ConfigError: `shapes` names no input or contradicts the model.
@@ -37,10 +48,25 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
     fixed = resolve_shapes(declared, shapes, recurrent_batches(graph))
     for info in graph.input:
         _set_dims(info, fixed[info.name])
-    _reshape_samples(graph, _batches(declared, fixed))
+    batches = _batches(declared, fixed) if traced is None else frozenset((traced,))
+    _reshape_samples(graph, batches)
     del graph.value_info[:]
     for info in graph.output:
         info.type.tensor_type.ClearField("shape")
+
+
+def traced_batches(model: onnx.ModelProto) -> tuple[int, ...]:
+    """Batches above 1 that Reshapes may have written down, though an input leaves it open."""
+    firsts = [dims[0] for dims in declared_inputs(model).values() if dims]
+    if all(isinstance(first, int) for first in firsts):
+        return ()
+    stored = _stored(model.graph)
+    found = [
+        int(shape[0])
+        for node in model.graph.node
+        if (shape := _stated(node, stored)) is not None and shape[0] > 1
+    ]
+    return tuple(dict.fromkeys(found))[:_MOST_BATCHES]
 
 
 def _batches(
@@ -56,19 +82,12 @@ def _reshape_samples(graph: onnx.GraphProto, batches: frozenset[int]) -> None:
 
     Of the samples [4, ...] of the file, ``Reshape(x, [4, -1])`` keeps the first axis.
     """
-    stored = {tensor.name: tensor for tensor in graph.initializer}
-    for node in graph.node:
-        if node.op_type == "Constant":
-            stored.update((node.output[0], a.t) for a in node.attribute if a.name == "value")
+    stored = _stored(graph) if batches else {}
     for node in graph.node if batches else ():
-        tensor = stored.get(node.input[1]) if node.op_type == "Reshape" else None
-        if tensor is None or tensor.data_type != onnx.TensorProto.INT64:
-            continue
-        with library_call("a tensor cannot be read"):
-            shape = numpy_helper.to_array(tensor).copy()
-        if shape.ndim == 1 and shape.size > 1 and int(shape[0]) in batches:
+        shape = _stated(node, stored)
+        if shape is not None and int(shape[0]) in batches:
             shape[0] = 1
-            name = f"{tensor.name or node.input[1]}/one"
+            name = f"{stored[node.input[1]].name or node.input[1]}/one"
             if name not in stored:
                 stored[name] = numpy_helper.from_array(shape, name)
                 graph.initializer.append(stored[name])
@@ -95,6 +114,25 @@ def recurrent_batches(graph: onnx.GraphProto) -> dict[str, int]:
                 found[node.input[0]] = axis
     inputs = {info.name for info in graph.input}
     return {name: axis for name, axis in found.items() if name in inputs}
+
+
+def _stored(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
+    """Everything that a graph stores, initializers and Constant nodes, by name."""
+    stored = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant":
+            stored.update((node.output[0], a.t) for a in node.attribute if a.name == "value")
+    return stored
+
+
+def _stated(node: onnx.NodeProto, stored: Mapping[str, onnx.TensorProto]) -> Array | None:
+    """The shape of two axes or more that a Reshape has as a constant; None of other nodes."""
+    tensor = stored.get(node.input[1]) if node.op_type == "Reshape" else None
+    if tensor is None or tensor.data_type != onnx.TensorProto.INT64:
+        return None
+    with library_call("a tensor cannot be read"):
+        shape = numpy_helper.to_array(tensor).copy()
+    return shape if shape.ndim == 1 and shape.size > 1 else None
 
 
 def declared_inputs(model: onnx.ModelProto) -> dict[str, Dims | None]:

@@ -58,6 +58,11 @@ _TREES = Obstacle(
     "edgec has no such operator of classical machine learning",
     "use one of those in the table of operators (README.md), or a small neural network",
 )
+_BLOCKS = Obstacle(
+    "onnxruntime optimized the model for one processor, its weights are computed or do not tell "
+    "how many channels a block has",
+    "give the model as it was before it was optimized",
+)
 _UNKNOWN = Obstacle(
     "edgec has no such operator",
     "rewrite it with operators that edgec has (the table of operators in README.md), or " + _CALLER,
@@ -135,6 +140,8 @@ def obstacle(op: str, domain: str) -> Obstacle:
         return _TREES
     if domain in QONNX_DOMAINS:
         return _QONNX
+    if domain == "com.microsoft.nchwc" and op == "Conv":
+        return _BLOCKS
     if domain in _ONNXRUNTIME:
         return Obstacle(
             f"it is an operator of onnxruntime alone (domain {domain!r}), written where "

@@ -33,11 +33,12 @@ class FormCall(NamedTuple):
     numbers: str
 
 
-def form_call(form: SingleForm | qops.CodeMean, zero_point: str = "") -> FormCall:
+def form_call(form: SingleForm | qops.CodeMean, zero_point: str = "", bound: int = 0) -> FormCall:
     """The call for a form, its numbers compiled in.
 
     Args:
         form: one factor for all elements.
+        bound: of the magnitude of an accumulator, where it may be one that cannot be doubled.
         zero_point: the zero point in C, where that of the form is not compiled in.
     """
     bits = 8 * form.dtype.size_bytes
@@ -49,7 +50,8 @@ def form_call(form: SingleForm | qops.CodeMean, zero_point: str = "") -> FormCal
         case qops.TwoRoundings31(shifts=(shift,)):
             shifts = f"{max(shift, 0)}, {max(-shift, 0)}"
             numbers = f"{shifts}, {zero_point or form.zero_point}, {bounds}"
-            return FormCall(f"edgec_twice_s{bits}", numbers)
+            fits = bound << max(shift, 0) <= _LARGEST_SUM
+            return FormCall(f"edgec_twice{'' if fits else '_any'}_s{bits}", numbers)
         case qops.Rescale16x15():
             numbers = f"{form.pre_shift}, {form.shift}, {bounds}"
             return FormCall(f"edgec_rescale_s{bits}", numbers)

@@ -87,6 +87,26 @@ def test_one_sample_of_a_fixed_batch_is_reshaped(stored, rest, tmp_path):
     assert imported(model, tmp_path, {"x": (8, 3, 4)}).values["y"].shape == (8, 12)
 
 
+@pytest.mark.parametrize("stated", [(4, -1), (4, 48), (4, 3, 16)])
+@pytest.mark.parametrize("first", ["N", None])
+def test_a_batch_that_tracing_wrote_down_though_it_is_open(first, stated, tmp_path):
+    """Such a file runs with that batch alone; edgec reads one sample of it."""
+    rng = np.random.default_rng(0)
+    w = rng.normal(size=(16 if len(stated) == 3 else 48, 5)).astype(np.float32)
+    nodes = [N("Reshape", ["x", "s"], ["r"]), N("MatMul", ["r", "w"], ["y"])]
+    model = model_of(nodes, {"x": (first, 3, 4, 4)}, {"s": np.array(stated, np.int64), "w": w})
+    graph = imported(model, tmp_path, {})
+    x = rng.normal(size=(4, 3, 4, 4)).astype(np.float32)
+    found = [run(export_real(graph), {"x": x[n : n + 1]})[0] for n in range(4)]
+    np.testing.assert_allclose(np.concatenate(found), run(model, {"x": x})[0], rtol=1e-4, atol=1e-5)
+
+
+def test_rows_of_one_sample_are_no_batch(tmp_path):
+    nodes = [N("Reshape", ["x", "s"], ["r"]), N("Relu", ["r"], ["y"])]
+    model = model_of(nodes, {"x": ("N", 3, 4)}, {"s": np.array([4, -1], np.int64)})
+    assert imported(model, tmp_path, {}).values["y"].shape == (4, 3)
+
+
 def test_fixed_batch_inside_the_model_is_reported(tmp_path):
     shape = {"s": np.array([12, 8], np.int64)}
     model = model_of([N("Reshape", ["x", "s"], ["y"])], {"x": (8, 3, 4)}, shape)

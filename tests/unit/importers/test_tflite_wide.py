@@ -93,6 +93,15 @@ CASES: dict[str, Callable[[Path], Path]] = {
     "mean-fine": partial(reduction, op="MEAN", y=codes((1, 3), 0.0021), keeps=False),
     "mean-same-scale": partial(reduction, op="MEAN", y=codes((1, 3), 0.001), keeps=False),
     "mean-of-channels": partial(reduction, op="MEAN", y=codes((1, 5, 6, 1), 0.001), axes=(3,)),
+    "mean-of-many": partial(
+        reduction, op="MEAN", y=codes((1, 1, 1, 1), 0.00001), shape=(1, 255, 257, 1)
+    ),
+    "sum": partial(reduction, op="SUM", y=codes((1, 1, 1, 3), 0.0047)),
+    "sum-same-scale": partial(reduction, op="SUM", y=codes((1, 3), 0.001), keeps=False),
+    "sum-of-channels": partial(reduction, op="SUM", y=codes((1, 5, 6, 1), 0.0002), axes=(3,)),
+    "sum-of-many": partial(
+        reduction, op="SUM", y=codes((1, 1, 1, 1), 0.002), shape=(1, 255, 257, 1)
+    ),
     "maximum": partial(two, op="MAXIMUM", kind="MaximumMinimumOptions"),
     "minimum-broadcast": partial(
         two, op="MINIMUM", kind="MaximumMinimumOptions", other=(1, 1, 1, 3)
@@ -165,6 +174,20 @@ def test_equal_to_tensorflow_lite_micro(name: str, tmp_path: Path):
 
 
 @needs_tflm
+@pytest.mark.parametrize("name", ["mean-of-many", "sum-of-many"])
+def test_sums_of_up_to_32_bits(name: str, tmp_path: Path):
+    """All elements at one end of their range, in numpy, in C and in TensorFlow Lite Micro."""
+    path = CASES[name](tmp_path / "m.tflite")
+    micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
+    ends = (-32768, 32767, -16391, 16390)
+    inputs = [{"x": np.full((1, 255, 257, 1), code, np.int16)} for code in ends]
+    found = compare(path, graph, inputs, micro)
+    assert "y" in found.compared
+    assert not found.different, str(found)
+    check_host(graph, tmp_path)
+
+
+@needs_tflm
 def test_layers_of_int8_beside_those_of_int16(tmp_path: Path):
     """Each operator by the rule of its own types, numpy and C."""
     path = mixed(tmp_path / "m.tflite")
@@ -208,9 +231,14 @@ def test_a_build_knows_how_float_inputs_become_codes(tmp_path: Path):
 
 
 @needs_litert
-@pytest.mark.parametrize("name", [*(n for n in CASES if "dense" not in n), *WITHOUT_MICRO])
+@pytest.mark.parametrize(
+    "name", [*(n for n in CASES if not n.startswith(("dense", "sum"))), *WITHOUT_MICRO]
+)
 def test_equal_to_the_reference_kernels(name: str, tmp_path: Path):
-    """The output; of fully connected layers they multiply the scales in float32."""
+    """The output; they multiply the scales of fully connected layers in float32.
+
+    They add up codes of int16 in SUM, whatever the scales.
+    """
     path = (CASES | WITHOUT_MICRO)[name](tmp_path / "m.tflite")
     graph = integer_model(path, None, CompileOptions()).integer
     for sample in samples(load_file(path)):
@@ -292,7 +320,12 @@ def test_what_has_no_rule_is_refused_by_name(
             ),
             "constant c has another scale",
         ),
-        (partial(reduction, op="SUM", y=codes((1, 1, 1, 3), 0.03)), "ReduceSum of 16-bit"),
+        (
+            partial(
+                reduction, op="SUM", y=codes((1, 1, 1, 1), 0.002), shape=(1, 256, 256, 1)
+            ),
+            "sums too long",
+        ),
     ],
 )  # fmt: skip
 def test_what_tensorflow_lite_micro_refuses_is_refused_at_import(

@@ -11,6 +11,7 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
+from edgec.ir.qops.operands import largest_distance
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import (
     FormCall,
@@ -103,7 +104,10 @@ class Reduce(Plain):
     @property
     def call(self) -> FormCall | None:
         """How a code is made; None where it is one of x."""
-        return None if self.output is None else form_call(self.output, "p.y_zero_point")
+        if self.output is None:
+            return None
+        bound = self.terms * largest_distance(self.x) if self.term == "sum" else 0
+        return form_call(self.output, "p.y_zero_point", bound)
 
     def describe(self) -> str:
         """What the function computes, in words."""

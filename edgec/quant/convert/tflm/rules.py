@@ -135,7 +135,7 @@ class TflmRules(Rules):
         multiplier, shift = quantized_factor(x.scale / y.scale)
         if mean:
             multiplier, shift = _divided(multiplier, shift, count)
-        found = _single_twice(multiplier, shift, float(x.span * count), y)
+        found = _single_twice(multiplier, shift, float(x.span * count), y, float(INT32_MAX) + 1)
         if found is None:
             return self._others(y).sum_end(x, count, y, mean=mean)
         return found
@@ -210,9 +210,11 @@ def rectifier31(
     return None
 
 
-def _single_twice(multiplier: int, shift: int, bound: float, y: Output) -> Single | None:
-    """The end of an operator with one factor; None where its sums would leave 32 bits."""
-    if multiplier < 0 or bound * 2.0 ** max(shift, 0) >= _ROOM:
+def _single_twice(
+    multiplier: int, shift: int, bound: float, y: Output, room: float = _ROOM
+) -> Single | None:
+    """The end of an operator with one factor; None where its sums would not be below `room`."""
+    if multiplier < 0 or bound * 2.0 ** max(shift, 0) >= room:
         return None
     form = qops.TwoRoundings31((shift,), y.zero_point, y.low, y.high, y.dtype)
     return Single(form, multiplier)

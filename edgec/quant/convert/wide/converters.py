@@ -62,11 +62,11 @@ def all_int16(c: FileConversion) -> None:
 
 @WIDE_CHECKS.entry(ops.Reduce)
 def reduced(c: FileConversion) -> None:
-    """Means, and the largest or smallest element."""
+    """Means and sums, and the largest or smallest element."""
     kind = c.node.attrs_as(ops.Reduce).kind
     if kind.selects:
         moved(c)
-    elif kind is ops.ReduceKind.MEAN:
+    elif kind in (ops.ReduceKind.MEAN, ops.ReduceKind.SUM):
         all_int16(c)
     else:
         raise c.error(f"{kind.value} of 16-bit tensors is not supported")

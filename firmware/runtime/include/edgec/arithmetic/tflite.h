@@ -175,6 +175,21 @@ EDGEC_INLINE int8_t edgec_requantize_twice_any_s8(int32_t acc, int32_t multiplie
     return edgec_clamp_s8(zero_point + near, act_min, act_max);
 }
 
+/* The same with the shift in two parts, and the bounds within int16. */
+EDGEC_INLINE int16_t edgec_twice_any_s16(int32_t acc, int32_t multiplier, int32_t left,
+                                         int32_t right, int32_t zero_point, int32_t low,
+                                         int32_t high) {
+    const int32_t scaled = edgec_scaled_twice(acc, multiplier, left - right);
+    const int32_t near = edgec_clamp_s32(scaled, -EDGEC_REQUANTIZE_LIMIT, EDGEC_REQUANTIZE_LIMIT);
+    return (int16_t)edgec_clamp_s32(zero_point + near, low, high);
+}
+
+/* The same with bounds within int8. */
+EDGEC_INLINE int8_t edgec_twice_any_s8(int32_t acc, int32_t multiplier, int32_t left, int32_t right,
+                                       int32_t zero_point, int32_t low, int32_t high) {
+    return edgec_requantize_twice_any_s8(acc, multiplier, zero_point, left - right, low, high);
+}
+
 #ifdef __cplusplus
 }
 #endif
