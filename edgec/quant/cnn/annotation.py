@@ -19,6 +19,7 @@ from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_real_only
 from edgec.quant.common.report import InForce, QuantReport
+from edgec.quant.common.statistics import ChannelStatistics
 from edgec.quant.common.weights import quantize_constants
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters, to_integer
@@ -139,8 +140,10 @@ def ranged(
     graph = pinned.narrow
     used = Calibration.given(graph, calibration)
     equalized = used.data is not None and settings.equalize and can_balance(graph)
+    statistics: Mapping[str, ChannelStatistics] = {}
     if equalized and used.data is not None:
-        graph = balance(graph, used.data)
+        balanced = balance(graph, used.data)
+        graph, statistics = balanced.graph, balanced.statistics
     graph = split_conflicts(graph)
     groups = code_groups(graph)
     params = data_free_params(graph, groups, has_data=used.is_users)
@@ -150,7 +153,7 @@ def ranged(
         used = used.or_noise(graph, settings)
         settings = replace(settings, observer=Observer.MINMAX)
     if groups and used.data is not None:
-        ranges = observed(graph, groups, used.data, settings, progress)
+        ranges = observed(graph, groups, used.data, settings, progress, statistics)
         params = planned(groups, ranges, known=params)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
