@@ -13,7 +13,7 @@ from pathlib import Path
 
 from edgec.base.errors import BuildError
 from edgec.toolchain import process
-from edgec.toolchain.quick_tables import with_quick_tables
+from edgec.toolchain.quick_tables import quick_parts
 
 INSTALL_HINT = "install one: apt-get install gcc"
 
@@ -133,11 +133,12 @@ _LONG_SOURCE = 1 << 16
 
 
 def _quick(source: Path, target: Path) -> list[str | Path]:
-    """What to compile for a C file, to an object file: the file, or what means the same."""
+    """Options that compile a C file, beside its object file: as it is, or with quick tables."""
     if source.stat().st_size < _LONG_SOURCE:
         return ["-c", source]
     quick = target.with_suffix(".c")
-    quick.write_text(with_quick_tables(source.read_text("utf-8")), "utf-8")
+    with source.open(encoding="utf-8") as lines, quick.open("w", encoding="utf-8") as written:
+        written.writelines(quick_parts(lines))
     return ["-iquote", source.parent, "-c", quick]
 
 

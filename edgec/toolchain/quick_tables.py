@@ -7,6 +7,7 @@ Read from a literal, the bytes of the object file are the same.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -16,6 +17,21 @@ _DIGITS = 4
 _IN_LITERAL = 1000 * _DIGITS
 _ESCAPES = np.array([f"\\{byte:03o}" for byte in range(256)], f"S{_DIGITS}")
 _CODES = np.iinfo(np.int8)
+
+
+def quick_parts(lines: Iterable[str]) -> Iterator[str]:
+    """Parts of a long file of C, each as `with_quick_tables` gives it, a table at a time.
+
+    Args:
+        lines: of C, with their ends.
+    """
+    part: list[str] = []
+    for line in lines:
+        part.append(line)
+        if line.startswith("};"):
+            yield with_quick_tables("".join(part))
+            part = []
+    yield with_quick_tables("".join(part))
 
 
 def with_quick_tables(source: str) -> str:

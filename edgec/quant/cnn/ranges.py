@@ -40,8 +40,8 @@ def observed(
         data: graph input name to float32 [N, ...].
         options: how a range is found.
         progress: told what is being done.
-        statistics: of real tensors on the first `SAMPLES` samples; those that are not known are
-            made here.
+        statistics: `channel_statistics` of all real tensors on the first `SAMPLES` samples, where
+            they have been made already.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.

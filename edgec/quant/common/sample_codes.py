@@ -15,7 +15,7 @@ from edgec.ir.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """What a network gives for the first samples of some data, collected where it was run.
+    """Outputs of a network for the first samples of some data, collected where it was run.
 
     Attributes:
         real: of the float network, an array for each output of each sample.
