@@ -23,7 +23,7 @@ def quick_parts(lines: Iterable[str]) -> Iterator[str]:
     """Parts of a long file of C, each as `with_quick_tables` gives it, a table at a time.
 
     Args:
-        lines: of C, with their ends.
+        lines: the lines of the file, with their ends.
     """
     part: list[str] = []
     for line in lines:

@@ -18,8 +18,8 @@ class Outputs:
     """Outputs of a network for the first samples of some data, collected where it was run.
 
     Attributes:
-        real: of the float network, an array for each output of each sample.
-        codes: of the integer graph, likewise.
+        real: arrays by output of the float network, one record a sample.
+        codes: arrays by output of the integer graph, likewise.
     """
 
     real: list[Mapping[str, Array]] = field(default_factory=list)
