@@ -20,6 +20,7 @@ exponent).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -66,7 +67,21 @@ def can_balance(graph: Graph) -> bool:
     return bool(channel_classes(trial).classes)
 
 
-def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
+@dataclass(frozen=True, slots=True, eq=False)
+class Balanced:
+    """A network after `balance`.
+
+    Attributes:
+        graph: REAL stage.
+        statistics: those of its real tensors on the first `SAMPLES` samples, up to rounding; of
+            none where no channel can be scaled.
+    """
+
+    graph: Graph
+    statistics: Mapping[str, ChannelStatistics]
+
+
+def balance(graph: Graph, data: Mapping[str, Array]) -> Balanced:
     """Scale channels; on the data the network computes the same, up to rounding in float32.
 
     Args:
@@ -83,16 +98,32 @@ def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
     if parts:
         # Only parts that get a factor need a layer of their own.
         trial, made = with_layers(graph, parts)
-        found, factors = _factors(trial, few, [*own, *made.values()])
-        parts = tuple(part for part in parts if (_of(found, factors, made[part], 1) != 1.0).any())
+        tried = _factors(trial, few, [*own, *made.values()])
+        parts = tuple(part for part in parts if (tried.of(made[part], 1) != 1.0).any())
     graph, made = with_layers(graph, parts) if parts else (graph, {})
-    found, factors = _factors(graph, few, [*own, *made.values()])
-    return _scaled(graph, found, factors) if (factors != 1.0).any() else graph
+    found = _factors(graph, few, [*own, *made.values()])
+    statistics = {
+        name: own.times(found.of(name, len(own.power))) for name, own in found.statistics.items()
+    }
+    scaled_any = (found.factors != 1.0).any()
+    return Balanced(_scaled(graph, found) if scaled_any else graph, statistics)
 
 
-def _factors(
-    graph: Graph, data: Mapping[str, Array], joined: Iterable[str]
-) -> tuple[ChannelClasses, Array]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Factors:
+    """A factor, float64, for each class of the channels of a graph, and what they follow from."""
+
+    classes: ChannelClasses
+    factors: Array
+    statistics: Mapping[str, ChannelStatistics]
+
+    def of(self, name: str, channels: int) -> Array:
+        """The factor of each channel of a tensor; float64 [C]."""
+        own = self.classes.classes.get(name)
+        return np.ones(channels) if own is None else np.asarray(self.factors[own])
+
+
+def _factors(graph: Graph, data: Mapping[str, Array], joined: Iterable[str]) -> _Factors:
     """The classes of a graph, and a factor for each of them.
 
     Args:
@@ -102,9 +133,9 @@ def _factors(
     """
     found = channel_classes(graph)
     if not found.classes:
-        return found, np.ones(1)
+        return _Factors(found, np.ones(1), {})
     statistics = channel_statistics(graph, graph.values, data)
-    return found, _Search(graph, found, statistics, joined).factors()
+    return _Factors(found, _Search(graph, found, statistics, joined).factors(), statistics)
 
 
 class _Search:
@@ -230,17 +261,17 @@ def _groups(found: ChannelClasses) -> list[tuple[str, ...]]:
     return list(sets.sets(found.classes).values())
 
 
-def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:
+def _scaled(graph: Graph, found: _Factors) -> Graph:
     """The graph with the factors in the weights of its layers."""
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
-        if node.name not in found.layers:
+        if node.name not in found.classes.layers:
             continue
         inputs = ops.layer_inputs(node)
         weight = graph.constants[inputs.w].array
-        rows = _of(found, factors, node.output, len(weight))
+        rows = found.of(node.output, len(weight))
         channels = input_channels(node, weight.shape)
-        columns = _of(found, factors, inputs.x, graph.shape(inputs.x)[-1])[channels]
+        columns = found.of(inputs.x, graph.shape(inputs.x)[-1])[channels]
         inner = [1] * (weight.ndim - 2)
         gain = rows.reshape(-1, *inner, 1) / columns.reshape(len(weight), *inner, -1)
         if (gain != 1.0).any():
@@ -248,11 +279,6 @@ def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:
         if inputs.b and (rows != 1.0).any():
             _store(builder, inputs.b, graph.constants[inputs.b].array.reshape(-1) * rows)
     return builder.build()
-
-
-def _of(found: ChannelClasses, factors: Array, name: str, channels: int) -> Array:
-    own = found.classes.get(name)
-    return np.ones(channels) if own is None else np.asarray(factors[own])
 
 
 def _store(builder: GraphBuilder, name: str, array: Array) -> None:
