@@ -93,7 +93,7 @@ def odd_entry(rng: random.Random, path: Path, content: bytes = b"") -> str:
         path.symlink_to(rng.choice(("/dev/zero", "/dev/full", "/etc/shadow", "missing", "/proc/1")))
     elif kind == 7:
         path.write_bytes(content)
-        os.truncate(path, rng.choice((0, 1, 1 << 31, 1 << 40)))
+        os.truncate(path, rng.choice((0, 1, 1 << 29, 1 << 30)))
     elif kind == 8:
         path.write_bytes(content)
         path.chmod(rng.choice((0, 0o200, 0o444, 0o666, 0o4755)))
@@ -239,7 +239,7 @@ def limits(project: Project) -> None:
     elif kind == 1:
         project.limits[resource.RLIMIT_AS] = int(10 ** rng.uniform(7.5, 9.3))
     else:
-        project.limits[resource.RLIMIT_NOFILE] = rng.randint(4, 40)
+        project.limits[resource.RLIMIT_NOFILE] = rng.randint(16, 60)
     project.say(f"limits {project.limits}")
 
 

@@ -95,22 +95,24 @@ def run(case: Case) -> Outcome:
 
 def _run(project: Project, *, own_process: bool) -> tuple[int, str]:
     """Exit code of the command, and all that it said."""
-    said = project.root / "said.txt"
     sys.stdout.flush()
+    reader, writer = os.pipe()  # a limit on the size of files is none on what is said
     pid = os.fork()
     if pid == 0:
         code = 99
         try:
-            output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-            os.dup2(output, 1)
-            os.dup2(output, 2)
+            os.dup2(writer, 1)
+            os.dup2(writer, 2)
+            os.close(reader)
             code = _command(project, own_process)
         except BaseException:
             os.write(1, traceback.format_exc().encode())
         finally:
             os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    return code, said.read_text("utf-8", "backslashreplace")
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8", errors="backslashreplace") as said:
+        text = said.read()
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), text
 
 
 def _command(project: Project, own_process: bool) -> int:
