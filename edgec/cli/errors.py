@@ -25,6 +25,9 @@ from edgec.base.errors import (
 from edgec.base.interrupts import interrupts_raised
 from edgec.report import console
 
+_NO_ROOM = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory")
+"""What the C library says where there is no memory for a library to be loaded."""
+
 
 def guarded(command: Callable[[], object], *, json: bool = False) -> int:
     """Run a command line application; its exit code.  Never raises.
@@ -101,6 +104,8 @@ def _as_ours(error: Exception) -> EdgecError | None:
         return _system_error(error)
     if isinstance(error, MemoryError):
         return ConfigError("out of memory", hint="is the model or data file that large?")
+    if isinstance(error, ImportError) and any(each in str(error) for each in _NO_ROOM):
+        return ConfigError("out of memory", hint="ulimit -v limits what a command may take")
     if "EDGEC_DEBUG" in os.environ:
         traceback.print_exception(error)
     hint = "this is a bug of edgec: please report it; EDGEC_DEBUG=1 shows the traceback"

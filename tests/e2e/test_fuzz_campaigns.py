@@ -25,6 +25,7 @@ SHORT = {
     "networks": 60,
     "protocol": 100_000,
     "signals": 6,
+    "projects": 20,
     "tflite": 100,
 }
 """Cases of the short run of each campaign."""

@@ -12,6 +12,7 @@ MODULES: dict[str, str] = {
     "models": "models",
     "networks": "networks",
     "tflite": "tflite_files",
+    "projects": "projects",
     "protocol": "protocol",
     "signals": "signals",
 }

@@ -15,9 +15,12 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-_OPSET = 20
+from . import network_parts as parts
+
+_OPSET = 21
 _MOST_ELEMENTS = 2000
 """A tensor of more is not moved any further."""
+_MOST_LOOPS = 1
 
 Shape = tuple[int, ...]
 
@@ -28,12 +31,22 @@ class Network:
     Attributes:
         rng: draws structure and numbers.
         shapes: by tensor.
+        unit: size of the input's elements, in the shape of its features.
+        states: output that is the next value of an input, by input.
+        whole: outputs that are whole numbers.
+        outputs: the others.
+        loops: recurrent parts so far.
     """
 
     def __init__(self, rng: random.Random, shape: Shape) -> None:
         """An input x of a shape."""
         self.rng, self.numbers = rng, np.random.default_rng(rng.getrandbits(32))
         self.shapes = {"x": shape}
+        self.unit = parts.units_of(self, shape)
+        self.states: dict[str, str] = {}
+        self.whole: list[str] = []
+        self.outputs: list[str] = []
+        self.loops = 0
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
 
@@ -57,6 +70,16 @@ class Network:
         """Add a node with one output."""
         return self.op(kind, inputs, shape, **attributes)[0]
 
+    def named(self, name: str, x: str) -> str:
+        """x under a name of its own."""
+        self.shapes[name] = self.shapes[x]
+        self._nodes.append(helper.make_node("Identity", [x], [name], f"n{len(self._nodes)}"))
+        return name
+
+    def _info(self, name: str) -> onnx.ValueInfoProto:
+        kind = TensorProto.INT64 if name in self.whole else TensorProto.FLOAT
+        return helper.make_tensor_value_info(name, kind, self.shapes[name])
+
     def reshape(self, x: str, shape: Shape) -> str:
         """x under another shape."""
         return self.one("Reshape", [x, self.constant(np.array(shape, np.int64))], shape)
@@ -73,56 +96,76 @@ class Network:
         given = [self.constant(np.array([n], np.int64)) for n in (start, stop, axis, step)]
         return self.one("Slice", [x, *given], _resized(self.shapes[x], axis, len(indices)))
 
-    def model(self, outputs: list[str]) -> onnx.ModelProto:
+    def model(self) -> onnx.ModelProto:
         """The network."""
-        real = TensorProto.FLOAT
-        graph = helper.make_graph(
-            self._nodes,
-            "network",
-            [helper.make_tensor_value_info("x", real, self.shapes["x"])],
-            [helper.make_tensor_value_info(name, real, self.shapes[name]) for name in outputs],
-            self._constants,
-        )
+        names = (*self.outputs, *self.whole, *self.states.values())
+        inputs = [self._info(name) for name in ("x", *self.states)]
+        found = [self._info(name) for name in names]
+        graph = helper.make_graph(self._nodes, "network", inputs, found, self._constants)
         opset = [helper.make_opsetid("", _OPSET)]
-        model = helper.make_model(graph, opset_imports=opset, ir_version=9)
+        model = helper.make_model(graph, opset_imports=opset, ir_version=10)
         onnx.checker.check_model(model)
         return model
 
 
-def random_network(rng: random.Random) -> onnx.ModelProto:
-    """A network of one to three blocks."""
+def random_network(rng: random.Random) -> Network:
+    """A network of one to three blocks; `Network.outputs` are there."""
     image, rows = (
         (1, rng.choice((2, 3, 4)), rng.randint(4, 8), rng.randint(4, 8)),
         rng.randint(2, 6),
     )
     net = Network(rng, rng.choice((image, image, (1, rows, rng.randint(3, 8)), (1, 12))))
-    x = "x"
+    x = "x" if (net.unit == 1.0).all() else parts.scaled_layer(net, "x")
     for _ in range(rng.choice((1, 1, 2, 3))):
         x = _block(net, x)
-    outputs = [x]
+    if rng.random() < 0.1:
+        x = parts.stateful(net, _flat(net, x))
+    net.outputs = [x]
     if rng.random() < 0.7:
-        outputs = [_dense(net, _flat(net, x), rng.randint(2, 6))]
+        net.outputs = [_dense(net, _flat(net, x), rng.randint(2, 6))]
         if rng.random() < 0.2:
-            outputs = [net.one("Softmax", outputs, net.shapes[outputs[0]], axis=-1)]
-    return net.model(outputs)
+            net.outputs = [net.one("Softmax", net.outputs, net.shapes[net.outputs[0]], axis=-1)]
+    y, shape = net.outputs[0], net.shapes[net.outputs[0]]
+    if rng.random() < 0.1:
+        kind = rng.choice(("ArgMax", "ArgMin"))
+        net.whole = [net.one(kind, [y], shape[:-1], axis=-1, keepdims=0)]
+    elif rng.random() < 0.1:
+        factor = net.constant(np.array(10.0 ** rng.uniform(-7, 7), np.float32))
+        net.outputs = [net.one("Mul", [y, factor], shape)]
+    return net
 
 
 def _block(net: Network, x: str) -> str:
     y = _layer(net, x)
-    parts = [y]
+    made = [y]
     for _ in range(net.rng.choice((1, 1, 1, 2))):
         move = net.rng.choice(MOVES)
-        parts = [new for part in parts for new in move(net, part)][:6]
+        made = [new for part in made for new in move(net, part)][:6]
     if net.rng.random() < 0.15:  # the tensor itself is read, too
-        parts.append(y)
-    read = [_function(net, part) for part in parts]
+        made.append(y)
+    read = [_function(net, part) for part in made]
     if net.rng.random() < 0.3:  # another function of the same part
-        read.append(_function(net, net.rng.choice(parts)))
+        read.append(_function(net, net.rng.choice(made)))
     return _joined(net, read)
 
 
 def _layer(net: Network, x: str) -> str:
     shape, outputs = net.shapes[x], net.rng.choice((4, 6, 8, 8, 12))
+    odd = net.rng.random()
+    if len(shape) == 4 and odd < 0.4:
+        small = math.prod(shape) <= _MOST_ELEMENTS // 4
+        return (parts.conv_transpose if odd < 0.15 and small else parts.wide_conv)(net, x, outputs)
+    if len(shape) == 3 and odd < 0.4:
+        if odd < 0.2 and net.loops < _MOST_LOOPS:
+            net.loops += 1
+            return (parts.loop if odd < 0.12 else parts.cell)(net, x)
+        return parts.wide_conv(net, x, outputs)
+    return _plain_layer(net, x, outputs)
+
+
+def _plain_layer(net: Network, x: str, outputs: int) -> str:
+    """A layer whose output has the sizes of x but for its features."""
+    shape = net.shapes[x]
     if len(shape) == 4:
         return _conv(net, x, outputs)
     if len(shape) == 3:
@@ -170,9 +213,9 @@ def _flat(net: Network, x: str) -> str:
     return net.reshape(x, shape)
 
 
-def _joined(net: Network, parts: list[str]) -> str:
-    x = parts[0]
-    for other in parts[1:]:
+def _joined(net: Network, made: list[str]) -> str:
+    x = made[0]
+    for other in made[1:]:
         if net.shapes[other] == net.shapes[x]:
             x = net.one(net.rng.choice(("Mul", "Add", "Sub")), [x, other], net.shapes[x])
             continue
@@ -249,7 +292,9 @@ def _slice(net: Network, x: str) -> list[str]:
 
 def _concat(net: Network, x: str) -> list[str]:
     axis, shape = _axis(net, x), net.shapes[x]
-    other = _layer(net, x) if len(shape) != 2 and net.rng.random() < 0.7 else x
+    other = x
+    if len(shape) != 2 and net.rng.random() < 0.7:
+        other = _plain_layer(net, x, net.rng.choice((4, 6, 8)))
     if net.shapes[other] != shape:
         axis = 1 if len(shape) == 4 else len(shape) - 1
     length = shape[axis] + net.shapes[other][axis]
@@ -376,6 +421,7 @@ def _small(move: Callable[[Network, str], list[str]]) -> Callable[[Network, str]
 MOVES: tuple[Callable[[Network, str], list[str]], ...] = (
     *(_nothing, _split, _split, _halves, _slice, _small(_concat), _small(_with_constant)),
     *(_reshape, _transpose, _blocks, _shuffle, _small(_tile), _small(_pad), _gather, _axes),
-    *(_pool, _extreme),
+    *(_pool, _extreme, parts.norm, parts.norm, parts.top, parts.where, parts.prelu),
+    *(_small(parts.resize), _small(parts.far_apart)),
 )
 """Each gives the tensors that it makes of one."""

@@ -18,7 +18,7 @@ from edgec.floatrun.cycles import repeated
 from edgec.floatrun.executor import Executor
 from edgec.interp.int_interp import run_node
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Graph, Node, Value
 from edgec.quant.common.sample_codes import sample_codes
 
 
@@ -54,13 +54,19 @@ def tried_nodes(real: Graph, integer: Graph) -> dict[str, tuple[Node, str]]:
     taken = {name for name in integer.values if name in real.values}
     for node in integer.nodes:
         value = integer.values[node.output]
-        name = value.name if value.name in real.values else value.form_of
-        if value.quant is None or name not in real.values:
+        name = _stands_for(real, value)
+        if value.quant is None or name is None:
             continue
         if name == value.name or name not in taken:
             found[value.name] = node, name
             taken.add(name)
     return found
+
+
+def _stands_for(real: Graph, value: Value) -> str | None:
+    """The float tensor that a value has codes of, in whichever form; None where there is none."""
+    name = value.name if value.name in real.values else value.form_of
+    return name if name in real.values else None
 
 
 def run_alone(
@@ -90,7 +96,8 @@ def run_alone(
         before = frozenset[str]().union(*(reads.get(name, frozenset()) for name in node.inputs))
         if node.attrs.border is not None or node.attrs.updates:
             # Codes pass unchanged, so nothing is added; where turns end, their rows are joined.
-            name, quant = tried[node.output][1], integer.quant(node.output).after_axes(1)
+            name = _stands_for(real, integer.values[node.output]) or ""
+            quant = integer.quant(node.output).after_axes(1)
             codes[node.output] = _nearest(integer, node.output, known[name])
             exact[name] = quant.dequantize64(codes[node.output]).reshape(known[name].shape)
             reads[node.output] = frozenset({name})

@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 from loop_models import LOOPS, STREAMS, cell, two_states
+from onnx import helper, numpy_helper
 from quantized_loops import Network
 
 from edgec.base.errors import ConfigError
@@ -102,3 +103,17 @@ def test_resets_that_do_not_fit_are_refused(resets, tmp_path):
     data = {"x": np.zeros((3, 8), np.float32), RESETS: resets}
     with pytest.raises(ConfigError, match="'reset' of the data: the array is"):
         checked_calibration(network.real, data)
+
+
+def test_layers_after_a_stack_in_another_form_are_judged(tmp_path):
+    """A norm reads the rows of all turns in int16, which the loop stacks in int8."""
+    proto = cell()
+    norm = helper.make_node("LayerNormalization", ["ys", "gain", "shift"], ["z"], axis=-1)
+    proto.graph.node.append(norm)
+    proto.graph.output[1].name = "z"
+    for name, array in (("gain", np.ones(4)), ("shift", np.zeros(4))):
+        proto.graph.initializer.append(numpy_helper.from_array(array.astype(np.float32), name))
+    found = Network(proto, tmp_path, Precision.INT8)
+    stack = next(n for n in found.integer.nodes if isinstance(n.attrs, qops.QTurnStack))
+    assert stack.output not in found.real.values  # a form of its own
+    assert "z" in {loss.value for loss in found.quantized.report.losses}
