@@ -11,7 +11,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.cnn.observers import Aim, Histogram, MinMax, choose_range
+from edgec.quant.cnn.observers import Aim, Histogram, MinMax, Tails, choose_range
 from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
 
@@ -23,13 +23,14 @@ class Extremes:
         of: those of each value, by its name.
     """
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], samples: int) -> None:
         """Begin before the first sample.
 
         Args:
             names: values of a graph.
+            samples: how many there will be.
         """
-        self.of = {name: MinMax() for name in names}
+        self.of, self._samples = {name: MinMax() for name in names}, samples
 
     def update(self, batch: Mapping[str, Array]) -> None:
         """Take in float32 values of some samples by name; other names are left out.
@@ -38,9 +39,16 @@ class Extremes:
             QuantizationError: an activation is NaN or infinite.
         """
         for name, seen in self.of.items():
-            ends = np.array([batch[name].min(), batch[name].max()])
-            check_finite(name, ends)
-            seen.update(ends)
+            seen.update(batch[name])
+            check_finite(name, seen.ends[-1])
+
+    def tails(self, name: str) -> Tails:
+        """What fresh samples add to a value, after the last sample."""
+        return self.of[name].tails(self._samples)
+
+    def fresh(self, name: str) -> Range:
+        """The range of a value that about one of a thousand fresh samples leaves at each end."""
+        return self.tails(name).widened(self.of[name].range)
 
 
 def calibrate(
@@ -52,7 +60,10 @@ def calibrate(
     aims: Mapping[str, Aim] = MappingProxyType({}),
     known: Extremes | None = None,
 ) -> dict[str, Range]:
-    """Ranges of values over the calibration data, as the observer of `options` chooses them.
+    """Ranges of values, as the observer of `options` chooses them.
+
+    They are ranges of the calibration data; that of the MSE observer takes into account what fresh
+    samples add to them.
 
     Args:
         graph: REAL stage.
@@ -69,7 +80,7 @@ def calibrate(
     if not names:
         return {}
     total = len(next(iter(data.values())))
-    extremes = Extremes(names) if known is None else known
+    extremes = Extremes(names, total) if known is None else known
     if known is None:
         for done, batch in activations(graph, names, data):
             extremes.update(batch)
@@ -77,13 +88,20 @@ def calibrate(
     if options.observer is Observer.MINMAX:
         return {name: extremes.of[name].range for name in names}
     aimed = aims if options.observer is Observer.MSE else {}
+    adds = options.observer is Observer.MSE
     histograms = {
-        name: Histogram(extremes.of[name].range, aimed.get(name, Aim())) for name in names
+        name: Histogram(
+            extremes.fresh(name) if adds else extremes.of[name].range, aimed.get(name, Aim())
+        )
+        for name in names
     }
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
             histograms[name].update(values)
         _tell(progress, done, total)
+    if adds:
+        for name, histogram in histograms.items():
+            histogram.add_tails(extremes.tails(name))
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
 
 

@@ -17,6 +17,7 @@ from edgec.base.fixedpoint import INT8_MIN
 from edgec.base.options import Observer, QuantSettings
 from edgec.base.portable_functions import log
 from edgec.floatrun.ops_elementwise import Function
+from edgec.quant.common.few_samples import Tail, upper_tail
 from edgec.quant.common.params import Range, activation_params
 
 BINS = 2048
@@ -34,21 +35,66 @@ class MinMax:
     """Running extremes of a tensor.
 
     Attributes:
-        low, high: bounds of the values seen; inf and -inf before the first.
+        ends: extremes of rows of the first axis, in order, as they were seen; float64 [2, R] each.
     """
 
-    low: float = float("inf")
-    high: float = float("-inf")
+    ends: list[Array] = field(default_factory=list)
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape."""
-        self.low = min(self.low, float(values.min()))
-        self.high = max(self.high, float(values.max()))
+        rows = values.reshape(len(values), -1)
+        self.ends.append(np.array([rows.min(axis=1), rows.max(axis=1)], np.float64))
 
     @property
     def range(self) -> Range:
         """The extremes, widened to hold zero."""
-        return Range(min(self.low, 0.0), max(self.high, 0.0))
+        low, high = np.concatenate(self.ends, axis=1)
+        return Range(min(float(low.min()), 0.0), max(float(high.max()), 0.0))
+
+    def tails(self, samples: int) -> Tails:
+        """What fresh samples add at both ends.
+
+        A tensor that is nowhere negative stays so: most of these cannot be, and functions of them
+        may have no value there.
+
+        Args:
+            samples: how many were seen, with as many rows each.
+        """
+        low, high = np.concatenate(self.ends, axis=1).reshape(2, samples, -1)
+        below, above = upper_tail(-low.min(axis=1)[:, None]), upper_tail(high.max(axis=1)[:, None])
+        return Tails(*(tail if tail.end[0] > 0.0 else None for tail in (below, above)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tails:
+    """What fresh samples add to a tensor beyond the extremes that were seen.
+
+    Attributes:
+        below: the tail of its values with their signs changed; None where no value is negative.
+        above: that of its values; None where no value is positive.
+    """
+
+    below: Tail | None = None
+    above: Tail | None = None
+
+    def widened(self, seen: Range) -> Range:
+        """The range that about one of a thousand fresh samples leaves at each end."""
+        low = seen.low if self.below is None else min(seen.low, -float(self.below.reach[0]))
+        high = seen.high if self.above is None else max(seen.high, float(self.above.reach[0]))
+        return Range(low, high)
+
+    def counts(self, edges: Array) -> Array:
+        """Elements by bin that as many fresh samples as were seen add: of n about one at each end.
+
+        Args:
+            edges: bounds of the bins; float64 [N + 1].
+        """
+        found = np.zeros(len(edges) - 1)
+        if self.above is not None:
+            found += self.above.shares(edges)
+        if self.below is not None:
+            found += self.below.shares(-edges[::-1])[::-1]
+        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,14 +126,21 @@ class Histogram:
         range: the interval that the bins divide.
         aim: says what elements count, and what counts as an error.
         by_part: the counts of each part of the aim; float64 [P, BINS].
+        elements: how many elements were counted.
     """
 
     range: Range
     aim: Aim = Aim()
     by_part: Array = field(init=False)
+    elements: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.by_part = np.zeros((len(self.aim.parts), BINS))
+
+    def add_tails(self, tails: Tails) -> None:
+        """Count what fresh samples add, as elements that weigh what those that were seen do."""
+        weight = self.by_part.sum(axis=1) / max(self.elements, 1)
+        self.by_part += weight[:, None] * tails.counts(self.edges)
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
@@ -97,6 +150,7 @@ class Histogram:
             return
         index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
         index = np.clip(index, 0, BINS - 1)
+        self.elements += nonzero.size
         for row, part in enumerate(self.aim.parts):
             weight = part.weight
             counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]

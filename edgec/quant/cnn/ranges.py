@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from edgec.base.dtypes import Array
-from edgec.base.options import Observer, QuantSettings
+from edgec.base.options import QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
@@ -15,7 +14,7 @@ from edgec.quant.cnn.calibrate import Extremes, calibrate
 from edgec.quant.common.importance import importance
 from edgec.quant.common.params import activation_params
 from edgec.quant.common.progress import Progress
-from edgec.quant.common.statistics import channel_statistics
+from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
 from edgec.quant.scales.groups import Group
 from edgec.quant.scales.least import scales_of
 from edgec.quant.scales.planner import Rule
@@ -42,17 +41,13 @@ def observed(
         progress: told what is being done.
     """
     names = [name for group in groups for name in group.sources]
-    few = {name: array[:_STATISTICS_SAMPLES] for name, array in data.items()}
-    extremes = Extremes(names)
-    statistics = channel_statistics(graph, graph.values, few, extremes.update)
-    _see_rest(graph, names, data, extremes)
+    statistics, extremes = _seen(graph, names, data)
     aims = range_aims(graph, groups, importance(graph, statistics))
     # What is cut off a carried value is missing in all later turns.
     carried = [name for group in groups if _is_carried(graph, group) for name in group.sources]
     clipped = [name for name in names if name not in carried]
     ranges = calibrate(graph, clipped, data, options, progress, aims, extremes)
-    whole = replace(options, observer=Observer.MINMAX)
-    ranges |= calibrate(graph, carried, data, whole, progress, known=extremes)
+    ranges |= {name: extremes.fresh(name) for name in carried}
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         found = source_range(group, ranges.__getitem__)
@@ -62,16 +57,23 @@ def observed(
     return rule
 
 
-def _see_rest(
-    graph: Graph, names: Sequence[str], data: Mapping[str, Array], extremes: Extremes
-) -> None:
-    """Take in the samples that no statistics were made of; of streams all, as each has state."""
-    if len(next(iter(data.values()))) <= _STATISTICS_SAMPLES or not names:
-        return
-    start = 0 if graph.has_state else _STATISTICS_SAMPLES
-    rest = {name: array[start:] for name, array in data.items()}
-    for _, batch in activations(graph, names, rest):
-        extremes.update(batch)
+def _seen(
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array]
+) -> tuple[Mapping[str, ChannelStatistics], Extremes]:
+    """Statistics of a few samples, and the extremes of all."""
+    few = {name: array[:_STATISTICS_SAMPLES] for name, array in data.items()}
+    count = len(next(iter(data.values())))
+    extremes = Extremes(names, count)
+    # Samples of a stream follow one another: all are run again, not the rest.
+    whole = count <= _STATISTICS_SAMPLES or not graph.has_state
+    seen = extremes.update if whole else None
+    statistics = channel_statistics(graph, graph.values, few, seen)
+    start = _STATISTICS_SAMPLES if whole else 0
+    if names and start < count:
+        rest = {name: array[start:] for name, array in data.items()}
+        for _, batch in activations(graph, names, rest):
+            extremes.update(batch)
+    return statistics, extremes
 
 
 def _is_carried(graph: Graph, group: Group) -> bool:
