@@ -169,8 +169,12 @@ def own_cases(folder: Path) -> Iterator[Case]:
         return scale * 3, scale
 
     for count in (16, 64, 256):
-        yield case("perceptron", count, (8,), lambda n: perceptron(n, (16, 16, 4), "Relu"), normal(8))
-        yield case("deep", count, (16,), lambda n: perceptron(n, (24,) * 4 + (1,), "Relu"), normal(16))
+        yield case(
+            "perceptron", count, (8,), lambda n: perceptron(n, (16, 16, 4), "Relu"), normal(8)
+        )
+        yield case(
+            "deep", count, (16,), lambda n: perceptron(n, (24,) * 4 + (1,), "Relu"), normal(16)
+        )
         yield case("tanh", count, (6,), lambda n: perceptron(n, (12, 3), "Tanh"), normal(6))
     for count in (16, 32, 128):
         low, scale = columns(4, 1.5)
@@ -212,7 +216,9 @@ def own_cases(folder: Path) -> Iterator[Case]:
 
 def digits_cases() -> Iterator[Case]:
     """The networks of `examples/`."""
-    seen, fresh = (np.load(ROOT / f"examples/digits_{part}.npz")["x"] for part in ("calibration", "test"))
+    seen, fresh = (
+        np.load(ROOT / f"examples/digits_{part}.npz")["x"] for part in ("calibration", "test")
+    )
     for name in ("digits_mlp", "digits_resnet", "digits_vit"):
         for count in (16, 64, 200):
             yield Case(f"{name} {count}", ROOT / f"examples/{name}.onnx", seen[:count], fresh)
@@ -248,7 +254,11 @@ def fresh_db(model: IntegerModel, real: Any, fresh: Array) -> float:
         numbers = model.integer.quant(name).dequantize64(found[name])
         axes = model.integer.output_layouts.get(name)
         if axes is not None:
-            order = np.argsort((0, *[1 + axis for axis in axes][1:])) if len(axes) == numbers.ndim - 1 else np.argsort(axes)
+            order = (
+                np.argsort((0, *[1 + axis for axis in axes][1:]))
+                if len(axes) == numbers.ndim - 1
+                else np.argsort(axes)
+            )
             numbers = numbers.transpose(order)
         results.append(sqnr_db(wanted[name].reshape(-1), numbers.reshape(-1)))
     return min(results)
@@ -281,8 +291,11 @@ def main() -> None:
             kept, total = kept + (bound <= fresh), total + 1
             near += abs(expected - fresh) <= 3
             few = " few samples" if found and found.few_samples else ""
-            print(f"{each.name:24}{reported:9.1f}{expected:9.1f}{bound:7.1f}{fresh:7.1f}"
-                  f"{'' if bound <= fresh else ' BELOW'}{few}", flush=True)
+            print(
+                f"{each.name:24}{reported:9.1f}{expected:9.1f}{bound:7.1f}{fresh:7.1f}"
+                f"{'' if bound <= fresh else ' BELOW'}{few}",
+                flush=True,
+            )
     print(f"bound kept in {kept} of {total}, expected within 3 dB in {near}")
 
 

@@ -52,7 +52,9 @@ class Annotated:
         self, converters: Converters, more: Mapping[str, Codes16] = MappingProxyType({})
     ) -> Graph:
         """The INTEGER stage, with int16 codes for some more tensors."""
-        return _converted(self.real, self.graph, {**more, **self.int16}, converters)
+        int16 = {**more, **self.int16}
+        constants = real_constants(self.real, self.graph) if int16 else {}
+        return to_integer(self.graph, converters, int16, constants)
 
 
 def annotate(
@@ -98,8 +100,13 @@ def annotate_beside(
     converters: Converters = CONVERTERS,
 ) -> Annotated:
     """As `annotate`, with the real graph beside the result."""
-    found = ranged(graph, calibration, options, progress, converters)
-    return with_weights(found, found.calibration.data, options, progress, converters)
+    values = ranged(graph, calibration, options, progress, converters)
+    data = values.calibration.data
+    found = with_weights(values, data, options, progress)
+    if data is None:
+        return found
+    layers = quality_of(found.real, found.converted(converters), few_of(data), progress)
+    return replace(found, report=replace(found.report, layers=layers))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,16 +173,14 @@ def with_weights(
     samples: Mapping[str, Array] | None,
     options: QuantOptions,
     progress: Progress | None = None,
-    converters: Converters = CONVERTERS,
 ) -> Annotated:
-    """The second half of `annotate`: codes of weights, biases, and the report.
+    """The second half of `annotate`: codes of weights, biases, and the report but for its layers.
 
     Args:
         found: the parameters of values.
         samples: what weights and biases are chosen by, all of the calibration data or a part.
         options: bias correction, effort, the element type of activations.
         progress: told what is being done.
-        converters: converter of each operator that has an integer form.
     """
     settings, annotated, used = options.settings(), found.graph, found.calibration
     corrects = settings.bias_correction and samples is not None and used.is_users
@@ -192,17 +197,8 @@ def with_weights(
         percentile=settings.percentile,
         effort=effort,
     )
-    integer = _converted(found.real, annotated, found.int16, converters)
-    layers = quality_of(found.real, integer, few_of(samples), progress) if samples else ()
-    report = replace(used.report(in_force, found.notes, layers), weights=weights)
+    report = replace(used.report(in_force, found.notes, ()), weights=weights)
     return Annotated(found.real, annotated, found.int16, report, used.data)
-
-
-def _converted(
-    real: Graph, annotated: Graph, int16: Mapping[str, Codes16], converters: Converters
-) -> Graph:
-    constants = real_constants(real, annotated) if int16 else {}
-    return to_integer(annotated, converters, int16, constants)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:

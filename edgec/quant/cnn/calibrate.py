@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-import numpy as np
-
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
@@ -45,6 +43,10 @@ class Extremes:
     def tails(self, name: str) -> Tails:
         """What fresh samples add to a value, after the last sample."""
         return self.of[name].tails(self._samples)
+
+    def carried(self, name: str) -> Range:
+        """That of a value that is carried on: its extremes and the mean excess of fresh ones."""
+        return self.tails(name).widened(self.of[name].range, far=False)
 
     def fresh(self, name: str) -> Range:
         """The range of a value that about one of a thousand fresh samples leaves at each end."""

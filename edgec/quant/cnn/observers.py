@@ -77,24 +77,21 @@ class Tails:
     below: Tail | None = None
     above: Tail | None = None
 
-    def widened(self, seen: Range) -> Range:
-        """The range that about one of a thousand fresh samples leaves at each end."""
-        low = seen.low if self.below is None else min(seen.low, -float(self.below.reach[0]))
-        high = seen.high if self.above is None else max(seen.high, float(self.above.reach[0]))
-        return Range(low, high)
-
-    def counts(self, edges: Array) -> Array:
-        """Elements by bin that as many fresh samples as were seen add: of n about one at each end.
+    def widened(self, seen: Range, *, far: bool = True) -> Range:
+        """The range that fresh samples hardly leave.
 
         Args:
-            edges: bounds of the bins; float64 [N + 1].
+            seen: that of the samples.
+            far: about one of a thousand leaves it at each end; else one of three times as many as
+                were seen.
         """
-        found = np.zeros(len(edges) - 1)
-        if self.above is not None:
-            found += self.above.shares(edges)
-        if self.below is not None:
-            found += self.below.shares(-edges[::-1])[::-1]
-        return found
+        low = seen.low if self.below is None else -_end(self.below, far)
+        high = seen.high if self.above is None else _end(self.above, far)
+        return Range(min(seen.low, low), max(seen.high, high))
+
+
+def _end(tail: Tail, far: bool) -> float:
+    return float(tail.reach[0]) if far else float(tail.end[0] + tail.excess[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,21 +123,37 @@ class Histogram:
         range: the interval that the bins divide.
         aim: says what elements count, and what counts as an error.
         by_part: the counts of each part of the aim; float64 [P, BINS].
-        elements: how many elements were counted.
+        elements: how many elements each bin has; float64 [BINS].
     """
 
     range: Range
     aim: Aim = Aim()
     by_part: Array = field(init=False)
-    elements: int = field(init=False, default=0)
+    elements: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_part = np.zeros((len(self.aim.parts), BINS))
+        self.elements = np.zeros(BINS)
 
     def add_tails(self, tails: Tails) -> None:
-        """Count what fresh samples add, as elements that weigh what those that were seen do."""
-        weight = self.by_part.sum(axis=1) / max(self.elements, 1)
-        self.by_part += weight[:, None] * tails.counts(self.edges)
+        """Count what as many fresh samples as were seen add: of n about one at each end.
+
+        They weigh what the elements near the end do.
+        """
+        edges = self.edges
+        found = np.zeros_like(self.by_part)
+        if tails.above is not None:
+            near = edges[1:] > tails.above.start[0]
+            found += self._weight(near) * tails.above.shares(edges)
+        if tails.below is not None:
+            near = -edges[:-1] > tails.below.start[0]
+            found += self._weight(near) * tails.below.shares(-edges[::-1])[::-1]
+        self.by_part += found
+
+    def _weight(self, bins: Array) -> Array:
+        """What an element in some bins weighs in each part; float64 [P, 1]."""
+        elements = max(float(self.elements[bins].sum()), 1.0)
+        return np.asarray(self.by_part[:, bins].sum(axis=1, keepdims=True) / elements)
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
@@ -150,11 +163,14 @@ class Histogram:
             return
         index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
         index = np.clip(index, 0, BINS - 1)
-        self.elements += nonzero.size
+        plain = np.bincount(index, minlength=BINS)
+        self.elements += plain
         for row, part in enumerate(self.aim.parts):
-            weight = part.weight
-            counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]
-            self.by_part[row] += np.bincount(index, counted, BINS)
+            if part.weight is None:
+                self.by_part[row] += plain
+                continue
+            weights = np.broadcast_to(part.weight, values.shape)[values != 0]
+            self.by_part[row] += np.bincount(index, weights, BINS)
 
     @property
     def counts(self) -> Array:

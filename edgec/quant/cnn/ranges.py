@@ -47,7 +47,7 @@ def observed(
     carried = [name for group in groups if _is_carried(graph, group) for name in group.sources]
     clipped = [name for name in names if name not in carried]
     ranges = calibrate(graph, clipped, data, options, progress, aims, extremes)
-    ranges |= {name: extremes.fresh(name) for name in carried}
+    ranges |= {name: extremes.carried(name) for name in carried}
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         found = source_range(group, ranges.__getitem__)

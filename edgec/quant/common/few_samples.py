@@ -34,11 +34,13 @@ class Tail:
     """What lies beyond the largest of some values, by feature; float64 [F] each.
 
     Attributes:
+        start: what the few largest exceed, which the others are estimated from.
         end: the largest that was seen.
         excess: by how much one beyond it exceeds it, in the mean; 0: nothing does.
         reach: what about one of `PLENTY` fresh values exceeds.
     """
 
+    start: Array
     end: Array
     excess: Array
     reach: Array
@@ -72,14 +74,15 @@ def upper_tail(values: Array) -> Tail:
     """
     count, most = len(values), values.max(axis=0)
     if not _FEWEST <= count < PLENTY:
-        return Tail(most, np.zeros_like(most), most)
+        return Tail(most, most, np.zeros_like(most), most)
     ordered = np.sort(values, axis=0)
     tail = min(max(round(math.sqrt(count)), 1), count // 2)
-    excess = ordered[-tail:].mean(axis=0) - ordered[-tail - 1]
+    start = ordered[-tail - 1]
+    excess = ordered[-tail:].mean(axis=0) - start
     # Values that meet at an end, of a switch or a count, have no tail there.
     excess = np.where(ordered[-1] == ordered[-2], 0.0, excess)
     turns = float(log(np.array([PLENTY / count]))[0])
-    return Tail(most, excess, most + excess * turns)
+    return Tail(start, most, excess, most + excess * turns)
 
 
 def fresh_range(values: Array) -> tuple[Array, Array]:
