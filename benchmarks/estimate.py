@@ -30,7 +30,6 @@ from edgec.base.options import CompileOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph_batch
 from edgec.quant import sqnr_db
-from edgec.quant.common.output_noise import with_scores
 from edgec.workflow.integer import IntegerModel, graph_side, quantized_model, real_model
 
 Array = npt.NDArray[Any]
@@ -272,7 +271,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.data_dir:
         os.environ[DATA_VARIABLE] = arguments.data_dir
-    data, kept, near, below, total = data_folder(), 0, 0, 0, 0
+    data, kept, near, total = data_folder(), 0, 0, 0
     with tempfile.TemporaryDirectory() as made:
         cases = [*own_cases(Path(made)), *digits_cases(), *(public_cases(data) if data else ())]
         print(f"{'network, samples':24}{'reported':>9}{'expected':>9}{'bound':>7}{'fresh':>7}")
@@ -286,7 +285,7 @@ def main() -> None:
             layers = {layer.value: layer.sqnr_db for layer in model.quantization.layers}
             reported = min(layers[n] for n in model.integer.outputs if n in layers)
             fresh = fresh_db(model, real, each.fresh)
-            found = getattr(model.quantization, "estimate", None)
+            found = model.quantization.estimate
             expected, bound = (found.output_db, found.lower_db) if found else (np.nan, np.nan)
             kept, total = kept + (bound <= fresh), total + 1
             near += abs(expected - fresh) <= 3

@@ -254,10 +254,13 @@ class _Run:
             shortened = run_passes(shorter, TRANSFORMER_PASSES).graph
             graph = mean_by_attention(with_real_length(graph, shortened))
         wider = self._options.quant.settings().precision is not Precision.INT8
-        choice = self._searched if wider and self._calibration is not None else None
-        quantized, report = quantize_transformer(
-            graph, self._calibration, self._options.quant, self._tell, self._converters, choice
+        choose = self._searched if wider and self._calibration is not None else None
+        quantized, report, refit = quantize_transformer(
+            graph, self._calibration, self._options.quant, self._tell, self._converters, choose
         )
+        if report.source is CalibrationSource.USER and self._calibration is not None:
+            data = checked_calibration(graph, self._calibration)
+            report = self._with_estimate(report, Fitted(graph, quantized), refit, data)
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph
         if graph.length is not None:

@@ -2,11 +2,15 @@
 
 Ranges, scales of features, biases and the rounding of weights suit the samples that they were found
 on better than others, so the signal to noise of these promises too much.  Here the network is
-fitted again without a part of the calibration samples, and the part judges this fit
-(`precision.held`); its tensors with int16 codes stay.  Small networks are fitted without each part
-in turn, large ones without one.
+fitted again without a quarter of the calibration samples, and the quarter judges this fit
+(`precision.held`); its tensors with int16 codes stay.  A small network is fitted without each
+quarter in turn; a large one once, to one half of the samples, which the other half judges.
 
-The lower bound takes the shares of noise of single samples as lognormal: their mean is above
+What no sample shows can still come.  So a small network is fitted to each quarter alone, too, and
+judged by the rest: these fits see less than the one that is compiled, and meet more that they have
+not seen.  The lower bound is that of the worse of both.
+
+A bound takes the shares of noise of single samples as lognormal: their mean is above
 ``exp(m + v / 2 + t * sqrt(v / n + v^2 / (2 (n - 1))))`` in one of ten cases, with the mean m and
 variance v of the logarithms of n shares and the 90 % point t of Student's distribution (Cox's
 method: Land, Technometrics 14 (1972); Zhou and Gao, Statistics in Medicine 16 (1997); with t in
@@ -34,18 +38,20 @@ from edgec.quant.common.output_noise import with_scores
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import Estimate
 from edgec.quant.common.sample_codes import runs
-from edgec.quant.precision.held import folds
+from edgec.quant.precision.held import Fold, folds
 from edgec.quant.precision.judge import real_values
 
 _ELEMENT_WORK = 16
 """Multiply-accumulates that take the time of one element of an operator's output."""
-_LARGE = 5e9
-"""Multiply-accumulates of all samples together beyond which a network is fitted once."""
-_WORK = 2e9
+_SMALL = 2e8
+"""Multiply-accumulates of all samples together up to which a network is fitted many times."""
+_WORK = 1e9
 """Those of all runs that judge: some seconds.  What is done never depends on how fast the computer
 is."""
 _LEAST, _MOST = 4, 256
 """Samples that judge, at least and at most."""
+_PARTS, _LEAST_QUARTER = 4, 16
+"""Parts of the samples, and samples from which one of them is enough to fit a network to."""
 _NOTICEABLE_DB = 3.0
 """Loss from samples that were seen to others, or doubt, from which more samples are advised."""
 _SMALLEST = 1e-12
@@ -79,36 +85,72 @@ def estimated(final: Fitted, refit: Refit, data: Mapping[str, Array]) -> Estimat
     Returns:
         None where the samples are too few to spare some, or no output has codes.
     """
-    parts = folds(data)
-    graph = final.real
-    elements = sum(graph.values[name].elements for n in graph.nodes for name in n.outputs)
-    work = total_macs(graph) + _ELEMENT_WORK * elements
+    if not folds(data):
+        return None
+    runs_of = _Runs(final.real, refit, data)
+    usual, least = runs_of.usual(), runs_of.with_less()
+    if not usual[0]:
+        return None
+    means = {name: float(np.mean(shares)) for name, shares in _joined(usual).items()}
     count = len(next(iter(data.values())))
-    if work * count > _LARGE:
-        parts = parts[:1]
-    if not parts:
-        return None
-    judging = min(max(int(_WORK / max(work, 1)), _LEAST), _MOST)
-    each = max(judging // len(parts), 1)
-    fresh: list[dict[str, Array]] = []
-    seen: list[dict[str, Array]] = []
-    for part in parts:
-        judged = {name: array[:each] for name, array in part.judged.items()}
-        seen.append(_shares(final, judged, judged))
-        clipped = _as_if_unseen(graph, data, part.fitted, judged)
-        fresh.append(_shares(refit(part.fitted), judged, clipped))
-    bounds = {name: _bound(np.concatenate([each[name] for each in fresh])) for name in fresh[0]}
-    if not bounds:
-        return None
-    worst = max(bounds, key=lambda name: bounds[name].mean)
-    known = max(float(np.concatenate([s[name] for s in seen]).mean()) for name in seen[0])
-    expected, lower = share_db(bounds[worst].mean), share_db(max(b.most for b in bounds.values()))
-    fitted = share_db(known)
+    bounds = [_most(shares, count) for part in (usual, least) for shares in _joined(part).values()]
+    seen = _joined(runs_of.seen(final)).values()
+    expected, lower = share_db(max(means.values())), share_db(max(bounds))
+    fitted = share_db(max(float(np.mean(shares)) for shares in seen))
     doubtful = max(fitted - expected, expected - lower) > _NOTICEABLE_DB
-    return Estimate(expected, lower, fitted, bounds[worst].samples, doubtful)
+    judged = sum(len(next(iter(part.values()))) for part in usual)
+    return Estimate(expected, lower, fitted, judged, doubtful)
 
 
-def _shares(fitted: Fitted, data: Mapping[str, Array], read: Mapping[str, Array]) -> dict[str, Array]:
+_Shares = dict[str, Array]
+"""Noise of each sample as a share of the mean energy, by output with codes; float64 [S] each."""
+
+
+class _Runs:
+    """Fits of a network to parts of its samples, and what they give the others."""
+
+    def __init__(self, graph: Graph, refit: Refit, data: Mapping[str, Array]) -> None:
+        self._graph, self._refit, self._data = graph, refit, data
+        count = len(next(iter(data.values())))
+        elements = sum(graph.values[name].elements for n in graph.nodes for name in n.outputs)
+        work = max(total_macs(graph) + _ELEMENT_WORK * elements, 1)
+        self._small = work * count <= _SMALL
+        half = folds(data, 2)
+        self._folds = folds(data, _PARTS) if self._small else half[:1]
+        quarters = self._folds if count >= _LEAST_QUARTER else half
+        self._less = tuple(fold.swapped for fold in quarters) if self._small else ()
+        self._most = min(max(int(_WORK / work), _LEAST), _MOST)
+
+    def usual(self) -> list[_Shares]:
+        """Noise by fits to most of the samples, of the others."""
+        return [self._judged(fold, self._folds) for fold in self._folds]
+
+    def with_less(self) -> list[_Shares]:
+        """Noise by fits to a few of the samples, of the others; none of a large network."""
+        return [self._judged(fold, self._less) for fold in self._less]
+
+    def seen(self, final: Fitted) -> list[_Shares]:
+        """Noise of the samples of `usual` by the network that was fitted to them."""
+        few = (self._few(fold, self._folds) for fold in self._folds)
+        return [_shares(final, judged, judged) for judged in few]
+
+    def _few(self, fold: Fold, of: Sequence[Fold]) -> dict[str, Array]:
+        """The samples that judge a fit, spread evenly; of streams the first ones."""
+        available, most = len(next(iter(fold.judged.values()))), max(self._most // len(of), 1)
+        step = 1 if RESETS in fold.judged else max(available // most, 1)
+        return {name: array[::step][:most] for name, array in fold.judged.items()}
+
+    def _judged(self, fold: Fold, of: Sequence[Fold]) -> _Shares:
+        judged = self._few(fold, of)
+        cut = _as_if_unseen(self._graph, self._data, fold.fitted, judged)
+        return _shares(self._refit(fold.fitted), judged, cut)
+
+
+def _joined(parts: Sequence[_Shares]) -> _Shares:
+    return {name: np.concatenate([p[name] for p in parts]) for name in (parts[0] if parts else {})}
+
+
+def _shares(fitted: Fitted, data: Mapping[str, Array], read: Mapping[str, Array]) -> _Shares:
     """Noise of each sample as a share of the mean energy, by output with codes; float64 [S].
 
     Args:
@@ -119,7 +161,7 @@ def _shares(fitted: Fitted, data: Mapping[str, Array], read: Mapping[str, Array]
     values = fitted.integer.values
     names = [n for n in with_scores(fitted.real) if n in values and values[n].quant is not None]
     wanted = Executor(fitted.real, names).run(data)
-    noise = {name: [] for name in names}
+    noise: dict[str, list[float]] = {name: [] for name in names}
     for sample, run in enumerate(runs(fitted.integer, read)):
         for name, value in real_values(fitted.integer, run, names).items():
             error = value - wanted[name][sample].reshape(value.shape)
@@ -128,24 +170,20 @@ def _shares(fitted: Fitted, data: Mapping[str, Array], read: Mapping[str, Array]
     return {name: np.array(noise[name]) / powers[name] for name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class _Bound:
-    """Mean share of noise of some samples, and what that of others hardly exceeds."""
+def _most(shares: Array, samples: int) -> float:
+    """What the mean share of noise of all samples is above in one of ten cases.
 
-    mean: float
-    most: float
-    samples: int
-
-
-def _bound(shares: Array) -> _Bound:
-    mean, count = float(shares.mean()), len(shares)
+    Args:
+        shares: those of some; float64 [S].
+        samples: how many different ones there are.
+    """
+    mean, count = float(shares.mean()), min(len(shares), samples)
     if count < 2:
-        return _Bound(mean, math.inf, count)
+        return math.inf
     logs = np.log(np.maximum(shares, max(mean * 1e-6, _SMALLEST)))
     variance = float(logs.var(ddof=1))
     doubt = math.sqrt(variance / count + variance**2 / (2 * (count - 1)))
-    most = math.exp(float(logs.mean()) + variance / 2 + _student(count - 1) * doubt)
-    return _Bound(mean, max(most, mean), count)
+    return max(math.exp(float(logs.mean()) + variance / 2 + _student(count - 1) * doubt), mean)
 
 
 def _student(freedom: int) -> float:
@@ -162,7 +200,10 @@ def _student(freedom: int) -> float:
 
 
 def _as_if_unseen(
-    graph: Graph, data: Mapping[str, Array], fitted: Mapping[str, Array], judged: Mapping[str, Array]
+    graph: Graph,
+    data: Mapping[str, Array],
+    fitted: Mapping[str, Array],
+    judged: Mapping[str, Array],
 ) -> Mapping[str, Array]:
     """Samples as inputs in steps read them whose scales were found without these.
 

@@ -91,7 +91,7 @@ class Tails:
 
 
 def _end(tail: Tail, far: bool) -> float:
-    return float(tail.reach[0]) if far else float(tail.end[0] + tail.excess[0])
+    return float(tail.far[0]) if far else float(tail.end[0] + tail.excess[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

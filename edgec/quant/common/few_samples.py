@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_functions import exp, log
+from edgec.base.portable_functions import log, power
 
 PLENTY = 1000
 """Values that show their range: a fresh one lies beyond it in one of 500 cases."""
@@ -37,16 +37,23 @@ class Tail:
         start: what the few largest exceed, which the others are estimated from.
         end: the largest that was seen.
         excess: by how much one beyond it exceeds it, in the mean; 0: nothing does.
-        reach: what about one of `PLENTY` fresh values exceeds.
+        of: the number of values that this was estimated from.
+        reach: what about one of `PLENTY` fresh values exceeds, if the excess is as it was found.
+        far: the same where the excess may be another; see `shares`.
     """
 
     start: Array
     end: Array
     excess: Array
+    of: int
     reach: Array
+    far: Array
 
     def shares(self, edges: Array) -> Array:
         """Parts of what lies beyond the end of the first feature, by interval.
+
+        The excess itself is an estimate, from k values: what a fresh one exceeds has the
+        distribution ``(1 + y / (k * excess))**-k`` then, whose tail is longer.
 
         Args:
             edges: float64 [N + 1], ascending.
@@ -57,7 +64,8 @@ class Tail:
         excess = float(self.excess[0])
         if excess <= 0.0:
             return np.zeros(len(edges) - 1)
-        above = exp(-np.maximum(edges - self.end[0], 0.0) / excess)
+        beyond = np.maximum(edges - self.end[0], 0.0) / (self.of * excess)
+        above = power(1.0 + beyond, -float(self.of))
         above[-1] = 0.0
         return np.asarray(above[:-1] - above[1:])
 
@@ -74,15 +82,17 @@ def upper_tail(values: Array) -> Tail:
     """
     count, most = len(values), values.max(axis=0)
     if not _FEWEST <= count < PLENTY:
-        return Tail(most, most, np.zeros_like(most), most)
+        return Tail(most, most, np.zeros_like(most), 1, most, most)
     ordered = np.sort(values, axis=0)
     tail = min(max(round(math.sqrt(count)), 1), count // 2)
     start = ordered[-tail - 1]
     excess = ordered[-tail:].mean(axis=0) - start
     # Values that meet at an end, of a switch or a count, have no tail there.
     excess = np.where(ordered[-1] == ordered[-2], 0.0, excess)
-    turns = float(log(np.array([PLENTY / count]))[0])
-    return Tail(start, most, excess, most + excess * turns)
+    rarer = np.array([PLENTY / count])
+    turns = float(log(rarer)[0]), tail * (float(power(rarer, 1.0 / tail)[0]) - 1.0)
+    reach, far = (most + excess * each for each in turns)
+    return Tail(start, most, excess, tail, reach, far)
 
 
 def fresh_range(values: Array) -> tuple[Array, Array]:

@@ -25,6 +25,7 @@ from edgec.quant.common.report import (
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.estimate import Fitted, Refit
 from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.choose import Choice
 from edgec.quant.precision.codes import check_reach
@@ -121,7 +122,7 @@ def quantize_transformer(
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
     choose: Choose | None = None,
-) -> tuple[Graph, QuantReport]:
+) -> tuple[Graph, QuantReport, Refit]:
     """Quantize a transformer: 16x15 requantization, an int16 stream, int16 codes where chosen.
 
     Args:
@@ -134,7 +135,8 @@ def quantize_transformer(
         choose: chooses tensors with int16 codes; None: there are none.
 
     Returns:
-        The graph in the INTEGER stage, and what there is to know about it.
+        The graph in the INTEGER stage, what there is to know about it, and what fits the network to
+        other samples.
 
     Raises:
         ConfigError: the calibration data do not fit the graph.
@@ -171,4 +173,15 @@ def quantize_transformer(
         losses = layer_losses(graph, integer, few, corrected=settings.bias_correction)
     report = used.report(in_force, (), quality_of(graph, integer, few, progress))
     precision = None if choice is None else choice.report
-    return integer, replace(report, losses=losses, weights=search.weights, precision=precision)
+
+    def refit(samples: Mapping[str, Array]) -> Fitted:
+        again = Search(graph, samples, settings, None, converters)
+        if choice is None or not choice.wide:
+            return Fitted(again.graph, again.integer())
+        again = again.with_fitted_weights()
+        groups = {name for group in choice.groups for name in group.members}
+        codes = again.candidates().codes
+        return Fitted(again.graph, again.integer({n: codes[n] for n in groups & codes.keys()}))
+
+    report = replace(report, losses=losses, weights=search.weights, precision=precision)
+    return integer, report, refit
