@@ -253,12 +253,7 @@ def fresh_db(model: IntegerModel, real: Any, fresh: Array) -> float:
         numbers = model.integer.quant(name).dequantize64(found[name])
         axes = model.integer.output_layouts.get(name)
         if axes is not None:
-            order = (
-                np.argsort((0, *[1 + axis for axis in axes][1:]))
-                if len(axes) == numbers.ndim - 1
-                else np.argsort(axes)
-            )
-            numbers = numbers.transpose(order)
+            numbers = numbers.transpose(np.argsort(axes))
         results.append(sqnr_db(wanted[name].reshape(-1), numbers.reshape(-1)))
     return min(results)
 

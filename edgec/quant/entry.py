@@ -51,7 +51,7 @@ from edgec.quant.precision.held import Fits
 from edgec.quant.precision.notes import precision_notes
 from edgec.quant.precision.observed import ObservedFits
 from edgec.quant.transformer.fits import SearchedFits
-from edgec.quant.transformer.quantize import Search, Searching, quantize_transformer
+from edgec.quant.transformer.quantize import Search, Searching, with_refit
 
 T = TypeVar("T")
 
@@ -255,7 +255,7 @@ class _Run:
             graph = mean_by_attention(with_real_length(graph, shortened))
         wider = self._options.quant.settings().precision is not Precision.INT8
         choose = self._searched if wider and self._calibration is not None else None
-        quantized, report, refit = quantize_transformer(
+        quantized, report, refit = with_refit(
             graph, self._calibration, self._options.quant, self._tell, self._converters, choose
         )
         if report.source is CalibrationSource.USER and self._calibration is not None:

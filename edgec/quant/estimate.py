@@ -43,7 +43,7 @@ from edgec.quant.precision.judge import real_values
 
 _ELEMENT_WORK = 16
 """Multiply-accumulates that take the time of one element of an operator's output."""
-_SMALL = 2e8
+_SMALL = 1e8
 """Multiply-accumulates of all samples together up to which a network is fitted many times."""
 _WORK = 1e9
 """Those of all runs that judge: some seconds.  What is done never depends on how fast the computer

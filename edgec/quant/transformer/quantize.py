@@ -122,7 +122,7 @@ def quantize_transformer(
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
     choose: Choose | None = None,
-) -> tuple[Graph, QuantReport, Refit]:
+) -> tuple[Graph, QuantReport]:
     """Quantize a transformer: 16x15 requantization, an int16 stream, int16 codes where chosen.
 
     Args:
@@ -135,8 +135,7 @@ def quantize_transformer(
         choose: chooses tensors with int16 codes; None: there are none.
 
     Returns:
-        The graph in the INTEGER stage, what there is to know about it, and what fits the network to
-        other samples.
+        The graph in the INTEGER stage, and what there is to know about it.
 
     Raises:
         ConfigError: the calibration data do not fit the graph.
@@ -144,6 +143,18 @@ def quantize_transformer(
         QuantizationError: NaN or infinite numbers, an operator that could overflow 32 bits, or
             tensors that the model pins.
     """
+    return with_refit(graph, calibration, options, progress, converters, choose)[:2]
+
+
+def with_refit(
+    graph: Graph,
+    calibration: Mapping[str, Array] | None,
+    options: QuantOptions,
+    progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
+    choose: Choose | None = None,
+) -> tuple[Graph, QuantReport, Refit]:
+    """As `quantize_transformer`, with what fits the network to other samples."""
     refuse_some_pins(graph)
     refuse_in_transformer(graph, converters)
     settings = options.settings()
