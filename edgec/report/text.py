@@ -117,7 +117,7 @@ def _accuracy_lines(report: Report) -> Iterator[str]:
 
 
 def estimate_line(found: EstimateReport) -> str:
-    """What to expect of the worst output on samples that calibration has not seen.
+    """Line on what to expect of samples that calibration has not seen.
 
     Args:
         found: the estimate.

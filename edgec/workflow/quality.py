@@ -79,7 +79,7 @@ def _poor_elsewhere(found: Estimate | None) -> Iterator[str]:
         return
     expected = (
         f"{found.output_db:.1f} dB of signal to quantization noise are expected at the worst "
-        f"output on data that calibration has not seen, {found.fitted_db:.1f} dB on those that it has"
+        f"output on data that calibration has not seen, {found.fitted_db:.1f} dB on the others"
     )
     least = f"{found.lower_db:.1f} dB" if math.isfinite(found.lower_db) else "anything"
     why = "; few samples: give more" if found.few_samples else ""

@@ -41,11 +41,11 @@ class Extremes:
             check_finite(name, seen.ends[-1])
 
     def tails(self, name: str) -> Tails:
-        """What fresh samples add to a value, after the last sample."""
+        """Tails that fresh samples add to a value, after the last sample."""
         return self.of[name].tails(self._samples)
 
     def carried(self, name: str) -> Range:
-        """That of a value that is carried on: its extremes and the mean excess of fresh ones."""
+        """Range of a value that is carried on: its extremes and the mean excess of fresh ones."""
         return self.tails(name).widened(self.of[name].range, far=False)
 
     def fresh(self, name: str) -> Range:

@@ -52,7 +52,7 @@ class MinMax:
         return Range(min(float(low.min()), 0.0), max(float(high.max()), 0.0))
 
     def tails(self, samples: int) -> Tails:
-        """What fresh samples add at both ends.
+        """Tails that fresh samples add at both ends.
 
         A tensor that is nowhere negative stays so: most of these cannot be, and functions of them
         may have no value there.
@@ -67,7 +67,7 @@ class MinMax:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tails:
-    """What fresh samples add to a tensor beyond the extremes that were seen.
+    """Tails that fresh samples add to a tensor beyond the extremes that were seen.
 
     Attributes:
         below: the tail of its values with their signs changed; None where no value is negative.
@@ -151,7 +151,7 @@ class Histogram:
         self.by_part += found
 
     def _weight(self, bins: Array) -> Array:
-        """What an element in some bins weighs in each part; float64 [P, 1]."""
+        """Mean weight of an element in some bins, by part; float64 [P, 1]."""
         elements = max(float(self.elements[bins].sum()), 1.0)
         return np.asarray(self.by_part[:, bins].sum(axis=1, keepdims=True) / elements)
 

@@ -31,7 +31,7 @@ _FEWEST = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tail:
-    """What lies beyond the largest of some values, by feature; float64 [F] each.
+    """Tail beyond the largest of some values, by feature; float64 [F] each.
 
     Attributes:
         start: what the few largest exceed, which the others are estimated from.

@@ -132,9 +132,9 @@ class Estimate:
     """Signal to noise to expect of the worst output on samples that were not seen, in dB.
 
     Attributes:
-        output_db: of fits to some of the calibration samples, measured on the others.
-        lower_db: what fresh samples have more than in nine of ten networks.
-        fitted_db: of the network that is compiled, on samples that it was fitted to.
+        output_db: the signal to noise of fits to some calibration samples, on the others.
+        lower_db: the lower bound, which fresh samples keep in nine of ten networks.
+        fitted_db: the same of the network that is compiled, on samples that it was fitted to.
         samples: calibration samples that judged.
         few_samples: more samples are likely to give more, or to narrow the doubt.
     """

@@ -98,7 +98,7 @@ def test_without_samples_to_spare_there_is_none() -> None:
 
 
 def test_the_point_of_student() -> None:
-    """Against the table of the Handbook of Mathematical Functions (26.10)."""
+    """Against the table of the Handbook of Mathematical Functions, table 26.10."""
     table = {1: 3.078, 2: 1.886, 3: 1.638, 4: 1.533, 7: 1.415, 15: 1.341, 30: 1.310, 120: 1.289}
     for freedom, point in table.items():
         assert _student(freedom) == pytest.approx(point, abs=0.006)
