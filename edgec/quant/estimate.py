@@ -48,8 +48,8 @@ _ELEMENT_WORK = 16
 _SMALL = 1e8
 """Multiply-accumulates of all samples together up to which a network is fitted many times."""
 _WORK = 1e9
-"""Those of all runs that judge: some seconds.  What is done never depends on how fast the computer
-is."""
+"""Multiply-accumulates of all runs that judge: some seconds.  What is done never depends on how
+fast the computer is."""
 _LEAST, _MOST = 4, 256
 """Samples that judge, at least and at most."""
 _PARTS, _LEAST_QUARTER = 4, 16
