@@ -27,6 +27,8 @@ PLENTY = 1000
 """Values that show their range: a fresh one lies beyond it in one of 500 cases."""
 _FEWEST = 4
 """Values below which nothing is known of a tail."""
+_LEAST_SHAPE = 4
+"""Least k of a tail; with 2 its variance has no end, and one range would have to hold anything."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +39,7 @@ class Tail:
         start: what the few largest exceed, which the others are estimated from.
         end: the largest that was seen.
         excess: by how much one beyond it exceeds it, in the mean; 0: nothing does.
-        of: the number of values that this was estimated from.
+        of: k, the number of values that this was estimated from, 4 at least.
         reach: what about one of `PLENTY` fresh values exceeds, if the excess is as it was found.
         far: the same where the excess may be another; see `shares`.
     """
@@ -90,9 +92,10 @@ def upper_tail(values: Array) -> Tail:
     # Values that meet at an end, of a switch or a count, have no tail there.
     excess = np.where(ordered[-1] == ordered[-2], 0.0, excess)
     rarer = np.array([PLENTY / count])
-    turns = float(log(rarer)[0]), tail * (float(power(rarer, 1.0 / tail)[0]) - 1.0)
+    of = max(tail, _LEAST_SHAPE)
+    turns = float(log(rarer)[0]), of * (float(power(rarer, 1.0 / of)[0]) - 1.0)
     reach, far = (most + excess * each for each in turns)
-    return Tail(start, most, excess, tail, reach, far)
+    return Tail(start, most, excess, of, reach, far)
 
 
 def fresh_range(values: Array) -> tuple[Array, Array]:
