@@ -31,6 +31,7 @@ from edgec.report import console
 from edgec.report.console import count, safe
 from edgec.report.progress import status
 from edgec.report.tables import table
+from edgec.report.text import estimate_line
 
 if TYPE_CHECKING:
     from edgec.commands.quantize import Quantization, Shares
@@ -160,6 +161,7 @@ def quantize(
 
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
+    from edgec.commands.compile_facts import estimate_report
     from edgec.quant.common.report import weights_notes
 
     rows = [
@@ -174,6 +176,9 @@ def print_quantization(result: Quantization, out: Console) -> None:
     if rows:
         columns = ("layer output", "operator", ">SQNR dB", ">saturated")
         out.print(table("Quantization", columns, rows))
+    expected = None if result.training else estimate_report(result.report.estimate)
+    if expected is not None:
+        out.print(estimate_line(expected))
     if result.training is not None:
         _print_training(result.training, out)
     if result.accuracy is not None:

@@ -10,9 +10,10 @@ from edgec.lower import Program
 from edgec.lower.placed import Lowered
 from edgec.lower.resident import Share
 from edgec.quant.common.quality import share_db
-from edgec.quant.common.report import Decisions, LayerLoss, PrecisionReport
+from edgec.quant.common.report import Decisions, Estimate, LayerLoss, PrecisionReport
 from edgec.report.model import (
     DecisionsReport,
+    EstimateReport,
     Int16Report,
     LossReport,
     PlacementReport,
@@ -65,6 +66,19 @@ def _step(program: Program, loss: LayerLoss) -> int | None:
 def decisions_report(found: Decisions | None) -> DecisionsReport | None:
     """Equal decisions as the report has them."""
     return None if found is None else DecisionsReport(found.equal, found.samples, found.classes)
+
+
+def estimate_report(found: Estimate | None) -> EstimateReport | None:
+    """The estimate as the report has it."""
+    if found is None:
+        return None
+    return EstimateReport(
+        output_db=finite(found.output_db),
+        lower_db=finite(found.lower_db),
+        fitted_db=finite(found.fitted_db),
+        samples=found.samples,
+        few_samples=found.few_samples,
+    )
 
 
 def int16_report(found: PrecisionReport | None) -> Int16Report | None:

@@ -12,7 +12,12 @@ from edgec.base.dtypes import DType
 from edgec.base.options import App, Optimize
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
-from edgec.commands.compile_facts import decisions_report, int16_report, loss_reports
+from edgec.commands.compile_facts import (
+    decisions_report,
+    estimate_report,
+    int16_report,
+    loss_reports,
+)
 from edgec.floatrun.executor import is_quantized
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
@@ -120,6 +125,7 @@ def build_report(
         losses=loss_reports(ready, program),
         decisions=decisions_report(quantization.decisions),
         int16=int16_report(quantization.precision),
+        estimate=estimate_report(quantization.estimate),
         placement=placement,
         has_integers=is_quantized(ready.imported),
         optimize=optimize,

@@ -181,7 +181,13 @@ def _tiles(report: Report, work: Work) -> tuple[Tile, ...]:
     detail = f"{removed:,} fewer than in the file" if removed > 0 else "multiply-accumulates"
     tiles.append(Tile("MACs", f"{report.macs:,}", detail))
     qualities = [layer.sqnr_db for layer in report.layers if layer.sqnr_db is not None]
-    if qualities:
+    expected = report.estimate
+    if expected is not None and expected.output_db is not None:
+        least, few = expected.lower_db, " · few samples" if expected.few_samples else ""
+        above = "" if least is None else f", above {least:.1f} dB in nine of ten networks"
+        detail = f"expected on other data{above}{few}"
+        tiles.append(Tile("SQNR", f"{expected.output_db:.1f} dB", detail))
+    elif qualities:
         tiles.append(Tile("SQNR", f"{qualities[-1]:.1f} dB", "of the last layer"))
     return tuple(tiles)
 

@@ -43,6 +43,7 @@ from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
+from edgec.quant.estimate import Fitted, Refit, estimated
 from edgec.quant.precision.choose import Choice, choose
 from edgec.quant.precision.codes import check_reach
 from edgec.quant.precision.goal import Goal, Prices
@@ -50,7 +51,7 @@ from edgec.quant.precision.held import Fits
 from edgec.quant.precision.notes import precision_notes
 from edgec.quant.precision.observed import ObservedFits
 from edgec.quant.transformer.fits import SearchedFits
-from edgec.quant.transformer.quantize import Search, Searching, quantize_transformer
+from edgec.quant.transformer.quantize import Search, Searching, with_refit
 
 T = TypeVar("T")
 
@@ -144,23 +145,40 @@ class _Run:
 
     def by_observers(self, graph: Graph) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
-        found, converted = self._observed(graph)
+        found, converted, refit = self._observed(graph)
         check_intervals(converted)
         check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
         report = self._judged(found, converted)
+        if found.data is not None and report.in_force.observer is not None:
+            final = Fitted(found.real, converted)
+            report = self._with_estimate(report, final, refit, found.data)
         mixed = found.int16 or (report.precision is not None and report.precision.tensors)
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
         annotated_graph = None if mixed else found.graph
         return Quantized(integer.graph, annotated_graph, report, notes, found.real)
 
-    def _observed(self, graph: Graph) -> tuple[Annotated, Graph]:
-        """The integer graph, with int16 codes where they are asked for, and what it was made of."""
+    def _observed(self, graph: Graph) -> tuple[Annotated, Graph, Refit]:
+        """The integer graph, with int16 codes where they are asked for.
+
+        Returns:
+            What it was made of, the graph, and what fits the network to other samples.
+        """
         options, converters, tell = self._options.quant, self._converters, self._tell
+
+        def fits_of(samples: Mapping[str, Array]) -> ObservedFits:
+            again = ranged(graph, samples, options, None, converters)
+            return ObservedFits(again, samples, options, converters)
+
         if options.settings().precision is Precision.INT8 or self._calibration is None:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
-            return found, found.converted(converters)
+
+            def narrow(samples: Mapping[str, Array]) -> Fitted:
+                fit = fits_of(samples).narrow
+                return Fitted(fit.real, fit.integer(()))
+
+            return found, found.converted(converters), narrow
         data = checked_calibration(graph, self._calibration)
         values = ranged(graph, data, options, tell, converters)
 
@@ -169,7 +187,11 @@ class _Run:
 
         choice = self._chosen(fits, data, INTEGER_PASSES)
         report = replace(choice.made.report, precision=choice.report)
-        return replace(choice.made, report=report), choice.integer
+
+        def same(samples: Mapping[str, Array]) -> Fitted:
+            return Fitted(*choice.again(fits_of(samples)))
+
+        return replace(choice.made, report=report), choice.integer, same
 
     def _chosen(
         self,
@@ -203,6 +225,14 @@ class _Run:
             decisions=decisions_of(real, integer, data, outputs),
         )
 
+    @staticmethod
+    def _with_estimate(
+        report: QuantReport, final: Fitted, refit: Refit, data: Mapping[str, Array]
+    ) -> QuantReport:
+        if report.source is not CalibrationSource.USER:
+            return report
+        return replace(report, estimate=estimated(final, refit, data))
+
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:
             return report
@@ -234,10 +264,13 @@ class _Run:
             shortened = run_passes(shorter, TRANSFORMER_PASSES).graph
             graph = mean_by_attention(with_real_length(graph, shortened))
         wider = self._options.quant.settings().precision is not Precision.INT8
-        choice = self._searched if wider and self._calibration is not None else None
-        quantized, report = quantize_transformer(
-            graph, self._calibration, self._options.quant, self._tell, self._converters, choice
+        choose = self._searched if wider and self._calibration is not None else None
+        quantized, report, refit = with_refit(
+            graph, self._calibration, self._options.quant, self._tell, self._converters, choose
         )
+        if report.source is CalibrationSource.USER and self._calibration is not None:
+            data = checked_calibration(graph, self._calibration)
+            report = self._with_estimate(report, Fitted(graph, quantized), refit, data)
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph
         if graph.length is not None:

@@ -12,6 +12,7 @@ from edgec.report.console import WIDTH_OF_FILES, count, safe, shortened
 from edgec.report.layer_table import layer_name, layer_table, shape_text
 from edgec.report.model import (
     CheckReport,
+    EstimateReport,
     LossReport,
     PooledLayerReport,
     QdqFileReport,
@@ -102,7 +103,9 @@ def agreement_words(classes: bool) -> str:
 
 
 def _accuracy_lines(report: Report) -> Iterator[str]:
-    """Lines on equal decisions, and on the layers that lose most."""
+    """Lines on what to expect, on equal decisions, and on the layers that lose most."""
+    if report.estimate is not None:
+        yield estimate_line(report.estimate)
     found = report.decisions
     if found is not None:
         equal = agreement_words(found.classes)
@@ -111,6 +114,23 @@ def _accuracy_lines(report: Report) -> Iterator[str]:
     if largest:
         worst = ", ".join(_loss_text(loss, share) for loss, share in largest[:_WORST])
         yield f"noise at the outputs, largest first: {worst}"
+
+
+def estimate_line(found: EstimateReport) -> str:
+    """Line on what to expect of samples that calibration has not seen.
+
+    Args:
+        found: the estimate.
+    """
+    if found.output_db is None:
+        return f"expected on other data: no noise ({found.samples} calibration samples held back)"
+    least = found.lower_db
+    bound = "" if least is None else f", in nine of ten networks above {least:.1f} dB"
+    few = "; few samples: more of them give more, or less doubt" if found.few_samples else ""
+    return (
+        f"expected on other data: {found.output_db:.1f} dB at the worst output{bound} "
+        f"({found.samples} calibration samples held back in turn){few}"
+    )
 
 
 def _by_layer(report: Report) -> list[tuple[LossReport, float]]:

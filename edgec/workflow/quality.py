@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 from edgec.base.names import shown
 from edgec.base.options import (
     DEFAULT_TARGET_DB,
@@ -15,6 +18,7 @@ from edgec.quant.common.report import (
     CalibrationSource,
     Cause,
     Decisions,
+    Estimate,
     LayerLoss,
     QuantReport,
 )
@@ -46,6 +50,7 @@ def quality_warnings(graph: Graph, report: QuantReport, settings: QuantSettings)
         for name, found in _output_db(graph, report).items()
         if found < POOR_DB
     ]
+    poor = poor or list(_poor_elsewhere(report.estimate))
     if report.decisions is not None and _is_decided_badly(report.decisions):
         poor.append(_decided(report.decisions))
     total = sum(loss.noise for loss in report.losses)
@@ -66,6 +71,19 @@ def quality_warnings(graph: Graph, report: QuantReport, settings: QuantSettings)
 def _why(loss: LayerLoss, graph: Graph, report: QuantReport, settings: QuantSettings) -> str:
     found = advice(loss, graph, report, settings)
     return f"{loss.why.value}: {found}" if found else loss.why.value
+
+
+def _poor_elsewhere(found: Estimate | None) -> Iterator[str]:
+    """A sentence where the calibration data are well and others may not be."""
+    if found is None or found.lower_db >= POOR_DB:
+        return
+    expected = (
+        f"{found.output_db:.1f} dB of signal to quantization noise are expected at the worst "
+        f"output on data that calibration has not seen, {found.fitted_db:.1f} dB on the others"
+    )
+    least = f"{found.lower_db:.1f} dB" if math.isfinite(found.lower_db) else "anything"
+    why = "; few samples: give more" if found.few_samples else ""
+    yield f"{expected}; it may be {least}: below {POOR_DB:g} dB noise is more than a tenth{why}"
 
 
 def _output_db(graph: Graph, report: QuantReport) -> dict[str, float]:

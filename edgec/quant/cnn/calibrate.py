@@ -11,7 +11,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.cnn.observers import Aim, Histogram, MinMax, choose_range
+from edgec.quant.cnn.observers import Aim, Histogram, MinMax, Tails, choose_range
 from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
 from edgec.quant.common.statistics import ChannelStatistics
@@ -41,18 +41,33 @@ class Extremes:
         for name, seen in self.of.items():
             found = statistics[name]
             check_finite(name, np.array(0.0 if found.finite else np.nan))
-            seen.update(np.array([found.lows.min(), found.highs.max()]))
+            seen.add(found.lows.min(axis=1), found.highs.max(axis=1))
 
-    def update(self, batch: Mapping[str, Array]) -> None:
+    def update(self, batch: Mapping[str, Array], samples: int) -> None:
         """Take in float32 values of some samples by name; other names are left out.
+
+        Args:
+            batch: values of the samples, one sample after the other.
+            samples: how many.
 
         Raises:
             QuantizationError: an activation is NaN or infinite.
         """
         for name, seen in self.of.items():
-            ends = np.array([batch[name].min(), batch[name].max()])
-            check_finite(name, ends)
-            seen.update(ends)
+            seen.update(batch[name], samples)
+            check_finite(name, seen.ends[-1])
+
+    def tails(self, name: str) -> Tails:
+        """Tails that fresh samples add to a value, after the last sample."""
+        return self.of[name].tails()
+
+    def carried(self, name: str) -> Range:
+        """Range of a value that is carried on: its extremes and the mean excess of fresh ones."""
+        return self.tails(name).widened(self.of[name].range, far=False)
+
+    def fresh(self, name: str) -> Range:
+        """The range of a value that about one of a thousand fresh samples leaves at each end."""
+        return self.tails(name).widened(self.of[name].range)
 
 
 def calibrate(
@@ -64,7 +79,10 @@ def calibrate(
     aims: Mapping[str, Aim] = MappingProxyType({}),
     known: Extremes | None = None,
 ) -> dict[str, Range]:
-    """Ranges of values over the calibration data, as the observer of `options` chooses them.
+    """Ranges of values, as the observer of `options` chooses them.
+
+    They are ranges of the calibration data; that of the MSE observer takes into account what fresh
+    samples add to them.
 
     Args:
         graph: REAL stage.
@@ -83,19 +101,28 @@ def calibrate(
     total = len(next(iter(data.values())))
     extremes = Extremes(names) if known is None else known
     if known is None:
+        before = 0
         for done, batch in activations(graph, names, data):
-            extremes.update(batch)
+            extremes.update(batch, done - before)
+            before = done
             _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
         return {name: extremes.of[name].range for name in names}
     aimed = aims if options.observer is Observer.MSE else {}
+    adds = options.observer is Observer.MSE
     histograms = {
-        name: Histogram(extremes.of[name].range, aimed.get(name, Aim())) for name in names
+        name: Histogram(
+            extremes.fresh(name) if adds else extremes.of[name].range, aimed.get(name, Aim())
+        )
+        for name in names
     }
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
             histograms[name].update(values)
         _tell(progress, done, total)
+    if adds:
+        for name, histogram in histograms.items():
+            histogram.add_tails(extremes.tails(name))
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
 
 

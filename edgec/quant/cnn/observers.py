@@ -17,9 +17,12 @@ from edgec.base.fixedpoint import INT8_MIN
 from edgec.base.options import Observer, QuantSettings
 from edgec.base.portable_functions import log
 from edgec.floatrun.ops_elementwise import Function
+from edgec.quant.common.few_samples import Tail, upper_tail
 from edgec.quant.common.params import Range, activation_params
 
 BINS = 2048
+_FEWEST = 8
+"""Samples below which tensors get no room for others: of their tails nothing is known."""
 _MSE_STEPS = 64
 _MSE_LEAST = 0.25
 """The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
@@ -34,21 +37,66 @@ class MinMax:
     """Running extremes of a tensor.
 
     Attributes:
-        low, high: bounds of the values seen; inf and -inf before the first.
+        ends: extremes of samples, in order, as they were seen; float64 [2, S] each.
     """
 
-    low: float = float("inf")
-    high: float = float("-inf")
+    ends: list[Array] = field(default_factory=list)
 
-    def update(self, values: Array) -> None:
-        """Take in float32 values of any shape."""
-        self.low = min(self.low, float(values.min()))
-        self.high = max(self.high, float(values.max()))
+    def update(self, values: Array, samples: int = 1) -> None:
+        """Take in float32 values of any shape, those of one sample after the other."""
+        rows = values.reshape(samples, -1)
+        self.add(rows.min(axis=1), rows.max(axis=1))
+
+    def add(self, lows: Array, highs: Array) -> None:
+        """Take in the extremes of samples, [S] each."""
+        self.ends.append(np.array([lows, highs], np.float64))
 
     @property
     def range(self) -> Range:
         """The extremes, widened to hold zero."""
-        return Range(min(self.low, 0.0), max(self.high, 0.0))
+        low, high = np.concatenate(self.ends, axis=1)
+        return Range(min(float(low.min()), 0.0), max(float(high.max()), 0.0))
+
+    def tails(self) -> Tails:
+        """Tails that fresh samples add at both ends.
+
+        A tensor that is nowhere negative stays so: most of these cannot be, and functions of them
+        may have no value there.
+        """
+        low, high = np.concatenate(self.ends, axis=1)
+        if len(low) < _FEWEST:
+            return Tails()
+        below, above = upper_tail(-low[:, None]), upper_tail(high[:, None])
+        return Tails(*(tail if tail.end[0] > 0.0 else None for tail in (below, above)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tails:
+    """Tails that fresh samples add to a tensor beyond the extremes that were seen.
+
+    Attributes:
+        below: the tail of its values with their signs changed; None where no value is negative.
+        above: that of its values; None where no value is positive.
+    """
+
+    below: Tail | None = None
+    above: Tail | None = None
+
+    def widened(self, seen: Range, *, far: bool = True) -> Range:
+        """The range that fresh samples hardly leave.
+
+        Args:
+            seen: that of the samples.
+            far: about one of a thousand leaves it at each end; else one of three times as many as
+                were seen.
+        """
+        low = seen.low if self.below is None else -_end(self.below, far)
+        high = seen.high if self.above is None else _end(self.above, far)
+        return Range(min(seen.low, low), max(seen.high, high))
+
+
+def _end(tail: Tail, far: bool) -> float:
+    return float(tail.far[0]) if far else float(tail.end[0] + tail.excess[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,14 +128,37 @@ class Histogram:
         range: the interval that the bins divide.
         aim: says what elements count, and what counts as an error.
         by_part: the counts of each part of the aim; float64 [P, BINS].
+        elements: how many elements each bin has; float64 [BINS].
     """
 
     range: Range
     aim: Aim = Aim()
     by_part: Array = field(init=False)
+    elements: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_part = np.zeros((len(self.aim.parts), BINS))
+        self.elements = np.zeros(BINS)
+
+    def add_tails(self, tails: Tails) -> None:
+        """Count what as many fresh samples as were seen add: of n about one at each end.
+
+        They weigh what the elements near the end do.
+        """
+        edges = self.edges
+        found = np.zeros_like(self.by_part)
+        if tails.above is not None:
+            near = edges[1:] > tails.above.start[0]
+            found += self._weight(near) * tails.above.shares(edges)
+        if tails.below is not None:
+            near = -edges[:-1] > tails.below.start[0]
+            found += self._weight(near) * tails.below.shares(-edges[::-1])[::-1]
+        self.by_part += found
+
+    def _weight(self, bins: Array) -> Array:
+        """Mean weight of an element in some bins, by part; float64 [P, 1]."""
+        elements = max(float(self.elements[bins].sum()), 1.0)
+        return np.asarray(self.by_part[:, bins].sum(axis=1, keepdims=True) / elements)
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
@@ -97,10 +168,14 @@ class Histogram:
             return
         index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
         index = np.clip(index, 0, BINS - 1)
+        plain = np.bincount(index, minlength=BINS)
+        self.elements += plain
         for row, part in enumerate(self.aim.parts):
-            weight = part.weight
-            counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]
-            self.by_part[row] += np.bincount(index, counted, BINS)
+            if part.weight is None:
+                self.by_part[row] += plain
+                continue
+            weights = np.broadcast_to(part.weight, values.shape)[values != 0]
+            self.by_part[row] += np.bincount(index, weights, BINS)
 
     @property
     def counts(self) -> Array:

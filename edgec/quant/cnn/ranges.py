@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.options import Observer, QuantSettings
+from edgec.base.options import QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
@@ -47,20 +46,13 @@ def observed(
         QuantizationError: an activation is NaN or infinite.
     """
     names = [name for group in groups for name in group.sources]
-    real = {name for name, value in graph.values.items() if value.dtype is DType.FLOAT32}
-    if not real <= statistics.keys():
-        few = {name: array[:SAMPLES] for name, array in data.items()}
-        statistics = channel_statistics(graph, real, few)
-    extremes = Extremes(names)
-    extremes.begin(statistics)
-    _see_rest(graph, names, data, extremes)
+    statistics, extremes = _seen(graph, names, data, statistics)
     aims = range_aims(graph, groups, importance(graph, statistics))
     # What is cut off a carried value is missing in all later turns.
     carried = [name for group in groups if _is_carried(graph, group) for name in group.sources]
     clipped = [name for name in names if name not in carried]
     ranges = calibrate(graph, clipped, data, options, progress, aims, extremes)
-    whole = replace(options, observer=Observer.MINMAX)
-    ranges |= calibrate(graph, carried, data, whole, progress, known=extremes)
+    ranges |= {name: extremes.carried(name) for name in carried}
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         found = source_range(group, ranges.__getitem__)
@@ -70,16 +62,30 @@ def observed(
     return rule
 
 
-def _see_rest(
-    graph: Graph, names: Sequence[str], data: Mapping[str, Array], extremes: Extremes
-) -> None:
-    """Take in the samples that no statistics were made of; of streams all, as each has state."""
-    if len(next(iter(data.values()))) <= SAMPLES or not names:
-        return
-    start = 0 if graph.has_state else SAMPLES
-    rest = {name: array[start:] for name, array in data.items()}
-    for _, batch in activations(graph, names, rest):
-        extremes.update(batch)
+def _seen(
+    graph: Graph,
+    names: Sequence[str],
+    data: Mapping[str, Array],
+    statistics: Mapping[str, ChannelStatistics],
+) -> tuple[Mapping[str, ChannelStatistics], Extremes]:
+    """Statistics of the first samples, and the extremes of all."""
+    real = {name for name, value in graph.values.items() if value.dtype is DType.FLOAT32}
+    if not real <= statistics.keys():
+        few = {name: array[:SAMPLES] for name, array in data.items()}
+        statistics = channel_statistics(graph, real, few)
+    count = len(next(iter(data.values())))
+    extremes = Extremes(names)
+    # Samples of a stream follow one another: all are run again, not the rest.
+    start = 0 if graph.has_state and count > SAMPLES else SAMPLES
+    if start:
+        extremes.begin(statistics)
+    if names and start < count:
+        before = 0
+        rest = {name: array[start:] for name, array in data.items()}
+        for done, batch in activations(graph, names, rest):
+            extremes.update(batch, done - before)
+            before = done
+    return statistics, extremes
 
 
 def _is_carried(graph: Graph, group: Group) -> bool:

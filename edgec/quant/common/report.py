@@ -128,6 +128,25 @@ class PrecisionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Estimate:
+    """Signal to noise to expect of the worst output on samples that were not seen, in dB.
+
+    Attributes:
+        output_db: the signal to noise of fits to some calibration samples, on the others.
+        lower_db: the lower bound, which fresh samples keep in nine of ten networks.
+        fitted_db: the same of the network that is compiled, on samples that it was fitted to.
+        samples: calibration samples that judged.
+        few_samples: more samples are likely to give more, or to narrow the doubt.
+    """
+
+    output_db: float
+    lower_db: float
+    fitted_db: float
+    samples: int
+    few_samples: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WeightsReport:
     """Gain by weights chosen by the error of outputs.
 
@@ -207,6 +226,8 @@ class QuantReport:
             user's calibration data, or for a network that is too large to try.
         decisions: how often the integers decide as the float network; None where nothing decides.
         weights: what other than the nearest codes of weights gained; None where none were tried.
+        estimate: what to expect of samples that were not seen; None without the user's data, where
+            they are too few to spare some, or where nothing is fitted to them.
     """
 
     source: CalibrationSource
@@ -218,6 +239,7 @@ class QuantReport:
     losses: tuple[LayerLoss, ...] = ()
     decisions: Decisions | None = None
     weights: WeightsReport | None = None
+    estimate: Estimate | None = None
 
     def about_classes(self) -> QuantReport:
         """The report of a network whose outputs are known to be about classes."""

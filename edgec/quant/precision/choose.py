@@ -39,11 +39,20 @@ class Choice(Generic[T]):
         made: what the integer graph was made of, fitted to all samples.
         integer: INTEGER stage, with the int16 codes that were chosen.
         report: what is int16, and what that gives.
+        groups: the groups of tensors with int16 codes.
+        wide: whether the fit is one for int16 codes.
     """
 
     made: T
     integer: Graph
     report: PrecisionReport
+    groups: Groups = ()
+    wide: bool = False
+
+    def again(self, fits: Fits[T]) -> tuple[Graph, Graph]:
+        """The real and the integer graph of other fits, with the same tensors in int16."""
+        fit = fits.wide if self.wide else fits.narrow
+        return fit.real, fit.integer(self.groups)
 
 
 def choose(
@@ -184,7 +193,8 @@ class _Choosing(Generic[T]):
             int8_decisions=narrow.decided(()),
             int16_decisions=everywhere.decided(everywhere.groups),
         )
-        return Choice(final.made, integer, report)
+        narrow_fit = final is self._final.narrow
+        return Choice(final.made, integer, report, groups, wide=not narrow_fit)
 
 
 def _slowdown(own: NetworkPrice | None, plain: NetworkPrice | None) -> float | None:

@@ -43,19 +43,25 @@ class Fold:
     fitted: Mapping[str, Array]
     judged: Mapping[str, Array]
 
+    @property
+    def swapped(self) -> Fold:
+        """These samples, each used for the other."""
+        return Fold(self.judged, self.fitted)
 
-def folds(data: Mapping[str, Array]) -> tuple[Fold, ...]:
+
+def folds(data: Mapping[str, Array], parts: int | None = None) -> tuple[Fold, ...]:
     """The uses of the samples, each of which judges once; none for too few samples.
 
     Steps of a stream that follow one another stay together.
 
     Args:
         data: graph input name to [N, ...].
+        parts: how many; None: by the number of samples.
     """
     count = len(next(iter(data.values())))
     if count < LEAST_SAMPLES:
         return ()
-    parts = _FEW if count < _PLENTY else _MANY
+    parts = parts or (_FEW if count < _PLENTY else _MANY)
     place = np.arange(count)
     turns = place * parts // count if RESETS in data else place % parts
     return tuple(Fold(_of(data, turns != part), _of(data, turns == part)) for part in range(parts))

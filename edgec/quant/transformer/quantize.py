@@ -25,6 +25,7 @@ from edgec.quant.common.report import (
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.estimate import Fitted, Refit
 from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.choose import Choice
 from edgec.quant.precision.codes import check_reach
@@ -142,6 +143,18 @@ def quantize_transformer(
         QuantizationError: NaN or infinite numbers, an operator that could overflow 32 bits, or
             tensors that the model pins.
     """
+    return with_refit(graph, calibration, options, progress, converters, choose)[:2]
+
+
+def with_refit(
+    graph: Graph,
+    calibration: Mapping[str, Array] | None,
+    options: QuantOptions,
+    progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
+    choose: Choose | None = None,
+) -> tuple[Graph, QuantReport, Refit]:
+    """As `quantize_transformer`, with what fits the network to other samples."""
     refuse_some_pins(graph)
     refuse_in_transformer(graph, converters)
     settings = options.settings()
@@ -171,4 +184,15 @@ def quantize_transformer(
         losses = layer_losses(graph, integer, few, corrected=settings.bias_correction)
     report = used.report(in_force, (), quality_of(graph, integer, few, progress))
     precision = None if choice is None else choice.report
-    return integer, replace(report, losses=losses, weights=search.weights, precision=precision)
+
+    def refit(samples: Mapping[str, Array]) -> Fitted:
+        again = Search(graph, samples, settings, None, converters)
+        if choice is None or not choice.wide:
+            return Fitted(again.graph, again.integer())
+        again = again.with_fitted_weights()
+        groups = {name for group in choice.groups for name in group.members}
+        codes = again.candidates().codes
+        return Fitted(again.graph, again.integer({n: codes[n] for n in groups & codes.keys()}))
+
+    report = replace(report, losses=losses, weights=search.weights, precision=precision)
+    return integer, report, refit

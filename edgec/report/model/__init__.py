@@ -7,6 +7,7 @@ from edgec.base.given_files import BUNDLE_JSON, REPORT_JSON
 from edgec.report.model.accuracy import (
     CalibrationReport,
     DecisionsReport,
+    EstimateReport,
     Int16Report,
     LossReport,
     finite,
@@ -31,6 +32,7 @@ __all__ = [
     "CalibrationReport",
     "CheckReport",
     "DecisionsReport",
+    "EstimateReport",
     "GrowthReport",
     "Int16Report",
     "LayerReport",

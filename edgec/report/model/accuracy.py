@@ -53,6 +53,27 @@ class DecisionsReport:
 
 
 @dataclass(frozen=True, slots=True)
+class EstimateReport:
+    """Signal to noise of the worst output to expect on samples that calibration has not seen.
+
+    In dB; None: without any noise, or, of the bound, any.
+
+    Attributes:
+        output_db: the signal to noise of fits to some calibration samples, on the others.
+        lower_db: the lower bound, which fresh samples keep in nine of ten networks.
+        fitted_db: the same of the network that was compiled, on samples it was fitted to.
+        samples: calibration samples that judged.
+        few_samples: more samples are likely to give more, or to narrow the doubt.
+    """
+
+    output_db: float | None
+    lower_db: float | None
+    fitted_db: float | None
+    samples: int
+    few_samples: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Int16Report:
     """Tensors with int16 codes, with their accuracy and their cost.
 

@@ -17,6 +17,7 @@ from edgec.base.options import App, Optimize
 from edgec.report.model.accuracy import (
     CalibrationReport,
     DecisionsReport,
+    EstimateReport,
     Int16Report,
     LossReport,
 )
@@ -44,6 +45,8 @@ class Report:
         losses: where accuracy goes, the worst first; none without calibration data, or for a
             network that is too large to try.
         decisions: on calibration samples; None without them, or where no output names a class.
+        estimate: what to expect on samples that calibration has not seen; None without the user's
+            data, where they are too few to spare some, or where nothing is fitted to them.
         int16: which tensors have int16 codes; None where nothing else than int8 was asked for.
         placement: where arena and weights lie; None under an operating system.
         has_integers: the model's file holds integer weights or rounds between its operators; None
@@ -80,6 +83,7 @@ class Report:
     losses: tuple[LossReport, ...] = ()
     decisions: DecisionsReport | None = None
     int16: Int16Report | None = None
+    estimate: EstimateReport | None = None
     placement: PlacementReport | None = None
     has_integers: bool | None = None
     optimize: Optimize = Optimize.SPEED

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from edgec.quant.common.few_samples import PLENTY, fresh_range
+from edgec.quant.common.few_samples import PLENTY, fresh_range, upper_tail
 
 DRAWN = {
     "normal": lambda rng, size: rng.normal(size=size),
@@ -57,3 +57,15 @@ def test_one_sample_and_plenty_of_them_have_their_extremes(count: int) -> None:
     values = np.random.default_rng(1).normal(size=(count, 3))
     low, high = fresh_range(values)
     assert np.array_equal(low, values.min(axis=0)) and np.array_equal(high, values.max(axis=0))
+
+
+@pytest.mark.parametrize("count", [8, 64])
+def test_a_tail_divides_one_value_among_intervals(count: int) -> None:
+    tail = upper_tail(np.random.default_rng(2).exponential(size=(count, 1)))
+    assert tail.start[0] < tail.end[0] < tail.reach[0] < tail.far[0]
+    edges = np.linspace(0.0, float(tail.far[0]), 50)
+    shares = tail.shares(edges)
+    assert shares.sum() == pytest.approx(1.0)
+    assert np.all(shares[edges[1:] <= tail.end[0]] == 0.0)
+    inner = shares[edges[:-1] > tail.end[0]][:-1]
+    assert np.all(np.diff(inner) < 0.0)

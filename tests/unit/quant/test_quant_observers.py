@@ -10,6 +10,7 @@ from edgec.quant.cnn.observers import (
     BINS,
     Histogram,
     MinMax,
+    Tails,
     choose_range,
     entropy_range,
     mse_range,
@@ -118,3 +119,53 @@ def test_a_constant_keeps_its_value(observer):
     counts = histogram(np.full(1000, 3.0, np.float32))
     found = choose_range(counts, QuantSettings(observer=observer))
     assert found.high == pytest.approx(3.0, rel=0.01)
+
+
+def with_room(values: np.ndarray) -> Range:
+    """The range by samples [n, ...] and what as many fresh ones add."""
+    extremes = MinMax()
+    extremes.update(values, len(values))
+    tails = extremes.tails()
+    found = Histogram(tails.widened(extremes.range))
+    found.update(values)
+    found.add_tails(tails)
+    return mse_range(found)
+
+
+def decibels(values: np.ndarray, chosen: Range) -> float:
+    return float(10 * np.log10(np.mean(values**2) / rounding_error(values, chosen)))
+
+
+@pytest.mark.parametrize(("count", "elements", "gain"), [(8, 4, 8), (16, 4, 6), (64, 4, 2)])
+def test_ranges_of_few_values_have_room_for_fresh_ones(
+    count: int, elements: int, gain: float
+) -> None:
+    rng, found = np.random.default_rng(0), []
+    for _ in range(40):
+        seen, fresh = (rng.normal(size=(n, elements)).astype("f") for n in (count, 500))
+        found.append([decibels(fresh, c) for c in (mse_range(histogram(seen)), with_room(seen))])
+    before, after = np.median(found, axis=0)
+    assert after > before + gain
+
+
+def test_the_range_of_many_values_stays() -> None:
+    seen = np.random.default_rng(0).normal(size=(64, 4096)).astype("f")
+    plain, wider = mse_range(histogram(seen)), with_room(seen)
+    assert wider.high - wider.low == pytest.approx(plain.high - plain.low, rel=0.06)
+
+
+def test_a_tensor_that_is_nowhere_negative_stays_so() -> None:
+    rng = np.random.default_rng(0)
+    assert with_room(np.abs(rng.normal(size=(16, 4))).astype("f")).low == 0.0
+    assert with_room(np.clip(rng.normal(size=(32, 4)), 0, 0.5).astype("f")).high <= 0.5
+    assert Tails().widened(Range(-1.0, 2.0)) == Range(-1.0, 2.0)
+
+
+def test_a_loop_has_several_rows_a_sample() -> None:
+    rows = np.arange(24, dtype=np.float32).reshape(24, 1)
+    found = MinMax()
+    found.update(rows[:12], 4)
+    found.update(rows[12:], 4)
+    assert found.tails().above is not None
+    assert found.tails().above.end[0] == 23.0
+    assert found.tails().above.start[0] == 14.0  # the fourth largest of 2, 5, 8 ... 23
