@@ -21,8 +21,6 @@ from edgec.quant.common.few_samples import Tail, upper_tail
 from edgec.quant.common.params import Range, activation_params
 
 BINS = 2048
-_FEWEST = 8
-"""Samples below which tensors get no room for others: of their tails nothing is known."""
 _MSE_STEPS = 64
 _MSE_LEAST = 0.25
 """The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
@@ -64,8 +62,6 @@ class MinMax:
         may have no value there.
         """
         low, high = np.concatenate(self.ends, axis=1)
-        if len(low) < _FEWEST:
-            return Tails()
         below, above = upper_tail(-low[:, None]), upper_tail(high[:, None])
         return Tails(*(tail if tail.end[0] > 0.0 else None for tail in (below, above)))
 
