@@ -13,10 +13,12 @@ from edgec.base.options import CompileOptions, Observer, Precision, QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.quant import quantize
+from edgec.quant.common.calibration import few_of
 from edgec.quant.common.decisions import decisions_of
 from edgec.quant.common.output_noise import OutputNoise, trial_samples
-from edgec.quant.common.quality import share_db
+from edgec.quant.common.quality import quality_of, share_db
 from edgec.quant.common.report import CalibrationSource, Cause, LayerLoss, QuantReport
+from edgec.quant.common.sample_codes import Outputs
 
 
 def two_layers(outputs: int = 4) -> Graph:
@@ -108,6 +110,20 @@ def test_equal_decisions() -> None:
     assert not found.classes  # they may be the coordinates of something
     restored = two_layers(outputs=8)  # as long as its input
     assert quantize(restored, samples(restored, 8), CompileOptions()).report.decisions is None
+
+
+def test_decisions_are_the_same_where_outputs_are_known() -> None:
+    graph = two_layers()
+    data = samples(graph, 40)
+    integer = quantize(graph, data, CompileOptions()).integer
+    known = Outputs()
+    quality_of(graph, integer, few_of(data), None, known)
+    assert len(known.real) == len(known.codes) == 8
+    assert decisions_of(graph, integer, data, known) == decisions_of(graph, integer, data)
+    known.codes[0] = {name: -codes for name, codes in known.codes[0].items()}
+    less = decisions_of(graph, integer, data, known)
+    assert less is not None
+    assert less.equal < 40  # they are counted as they are given
 
 
 def test_a_network_that_names_the_class_itself() -> None:
