@@ -6,6 +6,7 @@ import pytest
 from choice_layers import Layer, graph_of
 from choice_prices import BOARDS, Way, fit
 from choice_shapes import held_out, training
+from lower_samples import NetBuilder
 from targets import bare_target
 
 from edgec.base.errors import ConfigError
@@ -13,6 +14,7 @@ from edgec.kernels.choice.estimate import Estimator, code_waits, weight_waits
 from edgec.kernels.choice.prices import core_prices
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp import dense_4x2_s8_dsp
 from edgec.kernels.select import kernel_candidates, select_kernels
 from edgec.target.board import load_board
 from edgec.target.cores import Core
@@ -152,3 +154,18 @@ def test_a_damaged_file_says_what_helps(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         core_prices("cortex-m3", path)
     assert "choice_prices.py fit" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("channels", "units", "pays"), [(3, 4, False), (3, 8, True), (4, 4, True), (4, 8, True)]
+)
+def test_gathering_pays_for_filters_that_share_it(channels: int, units: int, pays: bool) -> None:
+    """Windows of 3 channels are gathered, those of 4 are read where they lie."""
+    net = NetBuilder()
+    x = net.input("x", 1, 8, 8, channels)
+    graph = net.build(net.conv(x, "y", (1, 8, 8, units), kernel=3, pad=1))
+    target = Target.of(load_board("nucleo_l4r5zi"))
+    found = dense_4x2_s8_dsp.spec(graph, graph.nodes[0], target)
+    assert (found.row_source == "patch") == (channels == 3)
+    assert dense_4x2_s8_dsp.computes(graph, graph.nodes[0], target)
+    assert dense_4x2_s8_dsp.accepts(graph, graph.nodes[0], target) == pays

@@ -9,8 +9,10 @@ from edgec.base.errors import MemoryPlanError
 from edgec.base.options import Placement
 from edgec.ir import Graph
 from edgec.kernels.select import select_kernels
-from edgec.lower.placed import Lowered, lowered
-from edgec.lower.resident import FIRMWARE_BYTES, Share
+from edgec.lower.bind import bind
+from edgec.lower.placed import Lowered, _steps_in_ram, lowered
+from edgec.lower.program import Resident
+from edgec.lower.resident import FIRMWARE_BYTES, Residence, Share
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
 
@@ -66,6 +68,25 @@ def test_auto_places_what_flash_makes_the_core_wait_for_in_place_of_copies() -> 
     assert placed_bytes(auto) == auto.program.constant_bytes
     # Weights of one row are read once: 2.5 cycles a word of 5 wait states and 8 bytes.
     assert auto.residence.saved_cycles >= 512 * 128 / 4 * 2.5
+
+
+def test_a_step_reads_ram_if_its_largest_constant_lies_there() -> None:
+    """Beside weights there are sums and multipliers, which alone make no copy needless."""
+    graph, board = graph_of(1, LONG), load_board("nucleo_l4r5zi")
+    bound = bind(graph, select_kernels(graph, Target.of(board)))
+    dense, convolution = (call.reads for call in bound.calls)
+    sizes = {index: bound.constants[index].array.nbytes for index in dense}
+    weights, *others = sorted(dense, key=lambda index: -sizes[index])
+    assert others and sizes[weights] > sizes[others[0]]
+
+    def steps(*constants: int) -> frozenset[int]:
+        return _steps_in_ram(
+            bound, Residence("sram", tuple(Resident(each, "sram") for each in constants), 0.0)
+        )
+
+    assert steps(*others) == frozenset()
+    assert steps(weights) == {0}
+    assert steps(*others, *convolution) == {1}
 
 
 def test_the_hottest_come_first_where_room_is_short() -> None:

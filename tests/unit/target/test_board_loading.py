@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from edgec.base.errors import ConfigError
+from edgec.base.resources import data_dir
+from edgec.target import board as board_module
 from edgec.target.board import list_boards, load_board
+
+BOARDS = data_dir("boards")
 
 GOOD = """
 name = "my_board"
@@ -61,6 +65,18 @@ def test_unknown_name_is_one_clear_error(name: str) -> None:
         load_board(name)
     assert "there is no board" in str(caught.value)
     assert len(str(caught.value)) < 300
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boards of edgec itself are kept while their files are what they were."""
+    path = tmp_path / "host.toml"
+    monkeypatch.setattr(board_module, "data_dir", lambda _: tmp_path)
+    text = (BOARDS / "host.toml").read_text("utf-8")
+    path.write_text(text, "utf-8")
+    before = load_board("host")
+    assert load_board("host") is before
+    path.write_text(text.replace(before.title, "Another title"), "utf-8")
+    assert load_board("host").title == "Another title"
 
 
 def test_unknown_name_suggests_close_ones() -> None:
