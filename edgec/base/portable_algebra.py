@@ -52,11 +52,6 @@ def scaled(x: Array, axes: int | tuple[int, ...], terms: int) -> Scaled:
     return Scaled(np.rint(whole, out=whole), np.ldexp(1.0, exponent))
 
 
-def kept_digits(x: Array) -> Array:
-    """Numbers rounded as `quick_product` rounds operands of products of one term each."""
-    return scaled(x, (), 1).real
-
-
 def step_exponent(x: Array, axes: int | tuple[int, ...], terms: int) -> Array:
     """Exponents of the steps of `scaled`: int, of the shape of `x` with 1 along `axes`."""
     bits = (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import QuantizationError
-from edgec.base.options import IntegerOptions, Progress, no_progress
+from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.base.output_file import check_writable, write_whole
 from edgec.base.samples import SampleFile, Samples
 from edgec.commands.quantize_training import (
@@ -23,6 +23,7 @@ from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
 from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
+from edgec.quant.precision.feedback import feedback_values
 from edgec.workflow.accuracy import LabelledData, float_share, integer_share, labelled_data
 from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
 from edgec.workflow.known_samples import seen_before
@@ -102,6 +103,10 @@ def quantize_model(
     path, out, options = Path(model), Path(output), options or IntegerOptions()
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
+    if options.quant.precision is None and feedback_values(real.graph):
+        # The file says int8 for all tensors.
+        quant = dataclasses.replace(options.quant, precision=Precision.INT8)
+        options = dataclasses.replace(options, quant=quant)
     measured = None if evaluation is None else labelled_data(evaluation, real)
     task = None if train is None else prepared(train, real, out, options, progress)
     warnings = seen_before(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_algebra import cholesky, inverse_of_lower, kept_digits, quick_product
+from edgec.base.portable_algebra import cholesky, inverse_of_lower, quick_product
 from edgec.fitting.objective import Objective
 
 Decide = Callable[[int, Array, Array], Array]
@@ -42,10 +42,13 @@ def feedback_plan(objective: Objective, group: int) -> Plan:
     cost = np.diag(objective.hessian).reshape(-1, group).sum(1)
     order = np.argsort(-cost, kind="stable")
     elements = (order[:, None] * group + np.arange(group)).reshape(-1)
-    inverse = objective.inverse[np.ix_(elements, elements)]
-    upper = cholesky(inverse).T
-    blocks = (upper[i : i + group, i : i + group] for i in range(0, len(upper), group))
-    whitening = np.stack([inverse_of_lower(block.T).T for block in blocks])
+    # From the last position to the first H has the factor inverse(U), turned around.
+    turned = elements[::-1]
+    lower = cholesky(objective.hessian[np.ix_(turned, turned)])
+    upper = np.ascontiguousarray(inverse_of_lower(lower)[::-1, ::-1])
+    inverse = lower[::-1, ::-1]
+    starts = range(0, len(upper), group)
+    whitening = np.stack([inverse[i : i + group, i : i + group] for i in starts])
     return Plan(order, elements, upper, whitening)
 
 
@@ -64,17 +67,13 @@ def with_feedback(objective: Objective, plan: Plan, decide: Decide, together: in
         steps = range(start, min(start + together, len(plan.order)))
         first, end = start * group, steps[-1] * group + group
         missed = np.empty((len(rows), end - first))
-        # Products of single terms: each operand is rounded on its own, these here all at once.
-        factors = kept_digits(plan.upper[first:end, first:end]) if group == 1 else None
         for step in steps:
             here = slice(step * group, (step + 1) * group)
             wrong = decide(int(plan.order[step]), rows[:, here], plan.whitening[step])
             missed[:, here.start - first : here.stop - first] = wrong
             if here.stop == end:
                 continue
-            if factors is None:
-                more = quick_product(wrong, plan.upper[here, here.stop : end])
-            else:
-                more = kept_digits(wrong) * factors[here.start - first, here.stop - first :]
-            rows[:, here.stop : end] -= more
+            after = plan.upper[here, here.stop : end]
+            # Products of single terms are exact enough, and alike everywhere, as they are.
+            rows[:, here.stop : end] -= wrong * after if group == 1 else quick_product(wrong, after)
         rows[:, end:] -= quick_product(missed, plan.upper[first:end, end:])

@@ -43,7 +43,6 @@ class Objective:
     Attributes:
         target: float64 [O, K], w*.
         hessian: float64 [K, K], H with damping; positive definite.
-        inverse: float64 [K, K], of H.
         damping: what was added to the diagonal of H.
         inputs: float64 [K], mean of x.
         outputs: float64 [O], mean of t.
@@ -52,7 +51,6 @@ class Objective:
 
     target: Array
     hessian: Array
-    inverse: Array
     damping: float
     inputs: Array
     outputs: Array
@@ -73,7 +71,7 @@ def plain_objective(layer: Filters) -> Objective:
     rows = layer.rows
     count = rows.shape[1]
     one, power = np.eye(count), float(np.sum(rows**2))
-    return Objective(rows, one, one, 0.0, np.zeros(count), layer.bias, power)
+    return Objective(rows, one, 0.0, np.zeros(count), layer.bias, power)
 
 
 def own_objective(layer: Filters, mean: Array, covariance: Array) -> Objective:
@@ -87,10 +85,9 @@ def own_objective(layer: Filters, mean: Array, covariance: Array) -> Objective:
     rows = layer.rows
     damping = damping_of(covariance, int(layer.present.sum()))
     hessian = covariance + damping * np.eye(len(mean))
-    inverse = inverse_of_positive(hessian)
     power = max(float(np.sum(quick_product(rows, covariance) * rows)), 0.0)
     outputs = (rows * mean).sum(axis=1) + layer.bias
-    return Objective(rows, hessian, inverse, damping, mean, outputs, power)
+    return Objective(rows, hessian, damping, mean, outputs, power)
 
 
 def damping_of(covariance: Array, elements: int) -> float:
@@ -136,7 +133,8 @@ class Moments:
         own = self.own_objective()
         mean = self._t / self._count
         cross = self._tx / self._count - np.outer(mean, own.inputs)
-        target = product(cross + own.damping * self._layer.rows, own.inverse)
+        wanted = cross + own.damping * self._layer.rows
+        target = product(wanted, inverse_of_positive(own.hessian))
         target = np.where(self._layer.present, target, 0.0)
         power = max(self._tt / self._count - float((mean * mean).sum()), 0.0)
         return replace(own, target=target, outputs=mean, power=power)

@@ -162,7 +162,7 @@ class Executor:
 
     def _samples(self, name: str, array: Array) -> Array:
         full = array.reshape(len(array), *self._graph.shape(name))
-        return full.astype(np.float64) if full.dtype.kind == "f" else full
+        return full.astype(np.float64, copy=False) if full.dtype.kind == "f" else full
 
     def _whole(self, live: dict[str, Array], inputs: Mapping[str, Array]) -> _Frame:
         """The frame of a whole run."""

@@ -14,7 +14,7 @@ from edgec.importers.common.states import BY_NAMES
 from edgec.importers.common.summary import ModelSummary
 from edgec.importers.onnx.importer import import_model as import_onnx
 from edgec.importers.onnx.importer import inspect_model as inspect_onnx
-from edgec.importers.onnx.input_shapes import declared_inputs
+from edgec.importers.onnx.input_shapes import declared_inputs, recurrent_batches
 from edgec.importers.onnx.input_shapes import shapes_at as shapes_of_onnx
 from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import external_files, load_model
@@ -127,7 +127,10 @@ def batch_notes_of(path: Path) -> tuple[str, ...]:
     Raises:
         ImportModelError: the file is no sound model.
     """
-    return () if _holds_tflite(path) else batch_notes(declared_inputs(load_model(path)))
+    if _holds_tflite(path):
+        return ()
+    model = load_model(path)
+    return batch_notes(declared_inputs(model), recurrent_batches(model.graph))
 
 
 def _holds_tflite(path: Path) -> bool:

@@ -104,10 +104,16 @@ class QuantParams:
             return
         for start in range(0, flat.size, _BLOCK):
             part = flat[start : start + _BLOCK]
-            part[...] = self.dequantize64(self._nearest(part))
+            np.multiply(self._steps(part), self.tensor_scale, out=part)
 
     def _nearest(self, real: Array) -> Array:
         """Codes as float64, whose whole numbers are exact."""
+        steps = self._steps(real)
+        steps += self._broadcast(real.ndim)[1]
+        return steps
+
+    def _steps(self, real: Array) -> Array:
+        """Codes less the zero point, as float64."""
         scale, zero_point = self._broadcast(real.ndim)
         info = np.iinfo(self.dtype.numpy)
         if self.in_float32:
@@ -116,19 +122,18 @@ class QuantParams:
             steps = np.asarray(quotients.astype(np.float64))
         else:
             steps = np.asarray(np.asarray(real, np.float64) / scale)
-        steps[np.isnan(steps)] = 0.0
-        # What is beyond the codes is cut off first, where half a step or a whole one more changes
-        # nothing.
-        np.maximum(steps, info.min - zero_point - 1.0, out=steps)
-        np.minimum(steps, info.max - zero_point + 1.0, out=steps)
+        # The limits are whole numbers: what is cut off here would be cut off after rounding.
+        _cut_off(steps, info.min - zero_point, info.max - zero_point)
+        if np.isnan(steps.sum()):
+            steps[np.isnan(steps)] = 0.0
+            _cut_off(steps, info.min - zero_point, info.max - zero_point)
         if self.in_float32:
             steps = np.asarray(np.copysign(np.floor(np.abs(steps) + 0.5), steps))
+            steps += 0.0  # no zero with a sign
         else:  # halves up, as `fixedpoint.round_half_up`
             steps += 0.5
             np.floor(steps, out=steps)
-        steps += zero_point
-        np.maximum(steps, info.min, out=steps)
-        return np.minimum(steps, info.max, out=steps)
+        return steps
 
     def in_steps(self, real: Array) -> Array:
         """Real numbers of features as the input of a graph has them; float32, same shape.
@@ -176,3 +181,9 @@ class QuantParams:
     def _require_per_tensor(self) -> None:
         if self.axis is not None:
             raise QuantizationError("per-tensor quantization expected, found per-channel")
+
+
+def _cut_off(steps: Array, low: Array, high: Array) -> None:
+    """Clip in place; NaN stays."""
+    np.maximum(steps, low, out=steps)
+    np.minimum(steps, high, out=steps)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -59,22 +60,23 @@ def decode(problem: Problem, order: Sequence[int], limit: float = math.inf) -> A
     offsets = [-1] * len(problem.sizes)
     height = 0
     for i in order:
-        blocked = [
-            (offsets[j] - below, offsets[j] + above)
-            for j, below, above in problem.rivals[i]
-            if offsets[j] >= 0
-        ]
-        blocked.sort()
-        place = 0
-        for low, high in blocked:
-            if place <= low:
-                break
-            place = max(place, high)
-        offsets[i] = place
+        offsets[i] = place = _lowest(problem.rivals[i], offsets)
         height = max(height, place + problem.sizes[i])
         if height > limit:
             return None
     return Arrangement(tuple(offsets), height)
+
+
+def _lowest(rivals: Sequence[tuple[int, int, int]], offsets: Sequence[int]) -> int:
+    """The lowest place that these rivals, those of them that have an offset, leave free."""
+    blocked = [(at - below, at + above) for j, below, above in rivals if (at := offsets[j]) >= 0]
+    blocked.sort()
+    place = 0
+    for low, high in blocked:
+        if place <= low:
+            break
+        place = max(place, high)
+    return place
 
 
 def search(problem: Problem, floor: int) -> Arrangement:
@@ -132,29 +134,81 @@ def _improve(start: _Start, floor: int, budget: int, rng: random.Random) -> tupl
         The best arrangement, and the decodings it took.
     """
     problem, order, current = start.problem, start.order, start.found
+    masks = tuple(sum(1 << j for j, _, _ in row) for row in problem.rivals)
+    stacks = _Stacks(problem, current)
     used = idle = 0
     while used < budget and idle < _PATIENCE * len(order) and current.height > floor:
         trial = order.copy()
-        mover = rng.choice(_tallest_stack(problem, current, rng))
-        trial.remove(mover)
-        trial.insert(rng.randrange(len(order)), mover)
-        found = decode(problem, trial, current.height)
+        mover = rng.choice(stacks.tallest(rng))
+        before, after = order.index(mover), rng.randrange(len(order))
+        trial.insert(after, trial.pop(before))
+        found = _with_moved(problem, masks, current, trial, (before, after))
         used += 1
         idle += 1
         if found is not None:
             idle = 0 if found.height < current.height else idle
+            stacks = stacks if found.offsets == current.offsets else _Stacks(problem, found)
             order, current = trial, found
     return _Start(problem, order, current), used
 
 
-def _tallest_stack(problem: Problem, found: Arrangement, rng: random.Random) -> list[int]:
-    """A buffer that reaches the top, the one it stands on, and so on down to the ground."""
-    tops = [i for i, at in enumerate(found.offsets) if at + problem.sizes[i] == found.height]
-    stack = [rng.choice(tops)]
-    while (at := found.offsets[stack[-1]]) > 0:
-        under = [j for j, _, above in problem.rivals[stack[-1]] if found.offsets[j] + above == at]
-        stack.append(rng.choice(under))
-    return stack
+def _with_moved(
+    problem: Problem,
+    masks: Sequence[int],
+    current: Arrangement,
+    order: Sequence[int],
+    places: tuple[int, int],
+) -> Arrangement | None:
+    """What `decode` makes of an order with one buffer elsewhere; None if it is taller.
+
+    A buffer with the same rivals before it, all of them where they were, stays where it was.
+
+    Args:
+        problem: the problem.
+        masks: the bits of each buffer's rivals.
+        current: what the order decodes to without the move.
+        order: with the move.
+        places: in the order, of the buffer before and after the move.
+    """
+    first, last = min(places), max(places)
+    mover, old, offsets = order[places[1]], current.offsets, [-1] * len(order)
+    for i in order[:first]:
+        offsets[i] = old[i]
+    # Buffers from the first to the last of these places have the mover before them or not.
+    changed = 1 << mover
+    for place in range(first, len(order)):
+        i = order[place]
+        if place == last + 1 and offsets[mover] == old[mover]:
+            changed &= ~(1 << mover)
+        if i != mover and not masks[i] & changed:
+            offsets[i] = old[i]
+            continue
+        offsets[i] = at = _lowest(problem.rivals[i], offsets)
+        if at + problem.sizes[i] > current.height:
+            return None
+        if at != old[i]:
+            changed |= 1 << i
+    return Arrangement(tuple(offsets), max(map(operator.add, offsets, problem.sizes)))
+
+
+class _Stacks:
+    """The tallest stacks of an arrangement."""
+
+    def __init__(self, problem: Problem, found: Arrangement) -> None:
+        self._rivals, self._offsets = problem.rivals, found.offsets
+        ends = map(operator.add, found.offsets, problem.sizes)
+        self._tops = [i for i, end in enumerate(ends) if end == found.height]
+        self._under: dict[int, list[int]] = {}
+
+    def tallest(self, rng: random.Random) -> list[int]:
+        """A buffer that reaches the top, the one it stands on, and so on down to the ground."""
+        offsets, stack = self._offsets, [rng.choice(self._tops)]
+        while (at := offsets[upper := stack[-1]]) > 0:
+            if upper not in self._under:
+                row = self._rivals[upper]
+                self._under[upper] = [j for j, _, above in row if offsets[j] + above == at]
+            stack.append(rng.choice(self._under[upper]))
+        return stack
 
 
 def plan_memory(

@@ -34,10 +34,10 @@ from edgec.quant.common.refuse import refuse_endless_outputs
 from edgec.quant.common.report import (
     CalibrationSource,
     InForce,
-    LayerLoss,
     QuantReport,
     weights_notes,
 )
+from edgec.quant.common.sample_codes import Outputs
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import is_wide
@@ -148,8 +148,7 @@ class _Run:
         check_intervals(converted)
         check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
-        report = replace(found.report, losses=self._losses(found, converted))
-        report = self._with_decisions(graph, integer.graph, report)
+        report = self._judged(found, converted)
         mixed = found.int16 or (report.precision is not None and report.precision.tensors)
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
@@ -169,10 +168,8 @@ class _Run:
             return ObservedFits(values, samples, options, converters, tell)
 
         choice = self._chosen(fits, data, INTEGER_PASSES)
-        found = choice.made
-        layers = quality_of(found.real, choice.integer, few_of(data), tell)
-        report = replace(found.report, precision=choice.report, layers=layers)
-        return replace(found, report=report), choice.integer
+        report = replace(choice.made.report, precision=choice.report)
+        return replace(choice.made, report=report), choice.integer
 
     def _chosen(
         self,
@@ -186,12 +183,25 @@ class _Run:
         prices = self._prices
         return choose(fits, data, settings.precision, goal, prices, passes, self._tell)
 
-    def _losses(self, found: Annotated, integer: Graph) -> tuple[LayerLoss, ...]:
-        """Noise that layers add at the outputs, on the user's own data."""
-        if found.data is None or found.report.source is not CalibrationSource.USER:
-            return ()
-        corrected = found.report.in_force.bias_correction
-        return layer_losses(found.real, integer, found.data, corrected=corrected)
+    def _judged(self, found: Annotated, integer: Graph) -> QuantReport:
+        """The report, with what the integer graph is beside the float network on the samples.
+
+        Only the user's samples say what layers add at the outputs, and what is decided.
+        """
+        report, real, data = found.report, found.real, found.data
+        if data is None:
+            return report
+        outputs = Outputs()
+        layers = quality_of(real, integer, few_of(data), self._tell, outputs)
+        report = replace(report, layers=layers)
+        if report.source is not CalibrationSource.USER:
+            return report
+        corrected = report.in_force.bias_correction
+        return replace(
+            report,
+            losses=layer_losses(real, integer, data, corrected=corrected),
+            decisions=decisions_of(real, integer, data, outputs),
+        )
 
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:

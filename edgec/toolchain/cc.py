@@ -13,6 +13,7 @@ from pathlib import Path
 
 from edgec.base.errors import BuildError
 from edgec.toolchain import process
+from edgec.toolchain.quick_tables import quick_parts
 
 INSTALL_HINT = "install one: apt-get install gcc"
 
@@ -116,7 +117,7 @@ def compile_shared(
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".cc-") as folder:
         objects = [Path(folder) / f"{index}.o" for index in range(len(sources))]
         jobs = [
-            [chosen.path, *options, "-c", source, "-o", target]
+            [chosen.path, *options, *_quick(source, target), "-o", target]
             for source, target in zip(sources, objects, strict=True)
         ]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool, process.Family() as family:
@@ -125,6 +126,20 @@ def compile_shared(
         library = Path(folder) / "library"
         _compile([chosen.path, "-shared", *flags, *objects, "-o", library], Path(folder))
         library.replace(output)
+
+
+_LONG_SOURCE = 1 << 16
+"""Bytes of a C file from which reading its tables may be what takes long."""
+
+
+def _quick(source: Path, target: Path) -> list[str | Path]:
+    """Options that compile a C file, beside its object file: as it is, or with quick tables."""
+    if source.stat().st_size < _LONG_SOURCE:
+        return ["-c", source]
+    quick = target.with_suffix(".c")
+    with source.open(encoding="utf-8") as lines, quick.open("w", encoding="utf-8") as written:
+        written.writelines(quick_parts(lines))
+    return ["-iquote", source.parent, "-c", quick]
 
 
 def _compile(

@@ -47,11 +47,12 @@ def check_host(
     """
     if not runs_natively(board):
         return CheckReport("host", 0, 0, skipped="its kernels need a processor with NEON")
-    if not find_host_compilers():
+    compilers = find_host_compilers()
+    if not compilers:
         return CheckReport("host", 0, 0, skipped="no C compiler for this computer is on PATH")
     samples = check_inputs(model, _HOST_SAMPLES)
     with temporary_folder() as build_dir:
-        host = HostModel(library_dir, build_dir, flags=("-O1",))
+        host = HostModel(library_dir, build_dir, flags=("-O1",), compiler=compilers[0])
         stream = host.stream()
         for sample, oracle in zip(samples, run_stream(model.integer, samples), strict=True):
             compare_trace(program, oracle, stream.trace(list(sample.values())))

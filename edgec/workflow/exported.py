@@ -14,6 +14,7 @@ from edgec.exporters.onnx.export import export_real
 from edgec.floatrun.rounded import run_rounded
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
+from edgec.ir.infer import total_macs
 from edgec.report.model import QdqReport
 from edgec.workflow.checks import check_inputs
 from edgec.workflow.integer import IntegerModel, RealModel, real_model
@@ -38,7 +39,10 @@ def read_again(data: bytes, name: str) -> RealModel:
         return real_model(path, None, IntegerOptions())
 
 
-_SAMPLES = 8
+_MOST_SAMPLES, _LEAST_SAMPLES = 8, 3
+_WORK = 4e8
+"""Multiply-accumulates of all samples together; what is done never depends on how fast the computer
+is."""
 
 
 def compare_export(model: IntegerModel) -> QdqReport | None:
@@ -48,7 +52,8 @@ def compare_export(model: IntegerModel) -> QdqReport | None:
     """
     if model.annotated is None:
         return None
-    samples = check_inputs(model, _SAMPLES)
+    count = int(_WORK / max(total_macs(model.annotated), 1))
+    samples = check_inputs(model, min(max(count, _LEAST_SAMPLES), _MOST_SAMPLES))
     inputs = {name: np.concatenate([each[name] for each in samples]) for name in samples[0]}
     oracle = run_graph_batch(model.integer, inputs)
     found = run_rounded(model.annotated, inputs)

@@ -7,6 +7,7 @@ legal distance by trying: it knows nothing of formulas.
 import itertools
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import specs as s
 
 from edgec.base.dtypes import DType
@@ -18,17 +19,16 @@ Event = tuple[str, int]
 def least_distance(events: list[Event]) -> int:
     """Least d >= 0 such that, with the input d bytes behind the output, no byte is written before
     its last read."""
-    writes = [0] * len(events)
-    last_read: dict[int, int] = {}
+    last_read = np.full(max((byte for kind, byte in events if kind == "r"), default=-1) + 1, -1)
     for time, (kind, byte) in enumerate(events):
         if kind == "r":
             last_read[byte] = time
-        writes[time] = byte if kind == "w" else -1
+    writes = [(time, byte) for time, (kind, byte) in enumerate(events) if kind == "w"]
+    times, written = np.array(writes, np.int64).reshape(-1, 2).T
     for distance in itertools.count():
-        if all(
-            byte < 0 or last_read.get(byte - distance, -1) < time
-            for time, byte in enumerate(writes)
-        ):
+        behind = written - distance
+        is_input = (behind >= 0) & (behind < len(last_read))
+        if (last_read[behind[is_input]] < times[is_input]).all():
             return distance
     raise AssertionError
 

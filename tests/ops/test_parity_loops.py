@@ -1,17 +1,20 @@
 """Loops and state: the oracle = C on this computer = firmware, every tensor of every turn."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from emulated import emulated_models, need_emulator
 from loop_nets import LOOPS, STREAMS, moving_average, stream_of, two_states
 from parity import compiled
+from quantized_loops import RECURRENT, recurrent_graph
 from random_loops import random_loops
 
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace, value_of
 from edgec.sim.host import HostModel
 from edgec.toolchain.cc import WARNING_FLAGS
 
-ALL = {**LOOPS, **STREAMS}
+ALL = {**LOOPS, **STREAMS, **{name: partial(recurrent_graph, name) for name in RECURRENT}}
 BOARDS = {
     "nucleo_g0b1re": "Cortex-M0+",
     "mps2_an385": "Cortex-M3",

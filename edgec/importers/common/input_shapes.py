@@ -2,6 +2,8 @@
 
 edgec compiles for one sample.  The batch axis of an input is, in this order:
 
+0. by use: what the front of a file format knows of it, e.g. of the sequence of a recurrent
+   operator, whose first axis are the steps;
 1. by name: an open dimension called batch, batch_size, n, ..., wherever it stands;
 2. by use: an open dimension with the same name as the first dimension of another input;
 3. the first dimension.
@@ -40,26 +42,30 @@ from edgec.ir.graph_builder import GraphBuilder
 Dims = tuple[int | str | None, ...]
 """Sizes of an input; of an open dimension its name, None if it has none."""
 NO_SHAPES: Mapping[str, tuple[int, ...]] = MappingProxyType({})
+NO_AXES: Mapping[str, int] = MappingProxyType({})
 _BATCH = re.compile(r"n|b|bs|batch|batch_?size|.*_batch|batch_.*|.*_batch_?size", re.IGNORECASE)
 _EXAMPLE = 32
 """Shown for an open dimension, so that a hint can be typed as it is."""
 
 
 def resolve_shapes(
-    declared: Mapping[str, Dims | None], shapes: Mapping[str, Sequence[int]]
+    declared: Mapping[str, Dims | None],
+    shapes: Mapping[str, Sequence[int]],
+    used: Mapping[str, int] = NO_AXES,
 ) -> dict[str, tuple[int, ...]]:
     """The static shape of every input.
 
     Args:
         declared: what the model says of each input, None where it says nothing.
         shapes: what the user says, by name of the input.
+        used: batch axes that follow from the use of inputs.
 
     Raises:
         ConfigError: `shapes` names no input or contradicts the model.
         ImportModelError: rule 5 or 6.
     """
     _check_names(shapes, list(declared))
-    axes = batch_axes(declared)
+    axes = batch_axes(declared, used)
     fixed: dict[str, tuple[int, ...]] = {}
     open_inputs: dict[str, str] = {}
     for name, own in declared.items():
@@ -78,8 +84,10 @@ def resolve_shapes(
     return fixed
 
 
-def batch_axes(declared: Mapping[str, Dims | None]) -> dict[str, int]:
-    """The axis of each input that counts samples, by rules 1 to 3."""
+def batch_axes(
+    declared: Mapping[str, Dims | None], used: Mapping[str, int] = NO_AXES
+) -> dict[str, int]:
+    """The axis of each input that counts samples, by rules 0 to 3."""
     named = {name: _named_batch(dims) for name, dims in declared.items()}
     first = (dims[0] for name, dims in declared.items() if dims and named[name] is None)
     symbols = {dim for dim in first if isinstance(dim, str)}
@@ -87,15 +95,19 @@ def batch_axes(declared: Mapping[str, Dims | None]) -> dict[str, int]:
     for name, dims in declared.items():
         shared = next((axis for axis, dim in enumerate(dims or ()) if dim in symbols), 0)
         own = named[name]
-        axes[name] = shared if own is None else own
+        axes[name] = used.get(name, shared if own is None else own)
     return axes
 
 
-def batch_notes(declared: Mapping[str, Dims | None]) -> tuple[str, ...]:
+def batch_notes(
+    declared: Mapping[str, Dims | None], used: Mapping[str, int] = NO_AXES
+) -> tuple[str, ...]:
     """One line for the user, if the model takes any number of samples."""
     places = [
         f"{shown(name)} [{', '.join('?' if d is None else shown(str(d)) for d in dims)}]"
-        for (name, dims), axis in zip(declared.items(), batch_axes(declared).values(), strict=True)
+        for (name, dims), axis in zip(
+            declared.items(), batch_axes(declared, used).values(), strict=True
+        )
         if dims and not isinstance(dims[axis], int)
     ]
     text = f"compiled for batch 1: the model leaves it open in {'; '.join(places)}"

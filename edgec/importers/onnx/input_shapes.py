@@ -45,7 +45,7 @@ def fix_input_shapes(
     for index in reversed(range(len(graph.input))):
         if graph.input[index].name not in declared:
             del graph.input[index]
-    fixed = resolve_shapes(declared, shapes)
+    fixed = resolve_shapes(declared, shapes, recurrent_batches(graph))
     for info in graph.input:
         _set_dims(info, fixed[info.name])
     batches = _batches(declared, fixed) if traced is None else frozenset((traced,))
@@ -92,6 +92,28 @@ def _reshape_samples(graph: onnx.GraphProto, batches: frozenset[int]) -> None:
                 stored[name] = numpy_helper.from_array(shape, name)
                 graph.initializer.append(stored[name])
             node.input[1] = name
+
+
+_RECURRENT = ("LSTM", "GRU", "RNN")
+_OF_STEPS = (0, 5, 6)
+"""Inputs of these operators that have the batch on their second axis: sequence and states."""
+_PASSES_ON = ("Identity", "Cast", "Slice", "Split")
+
+
+def recurrent_batches(graph: onnx.GraphProto) -> dict[str, int]:
+    """The batch axis of inputs that recurrent operators read as sequences or as initial states."""
+    found: dict[str, int] = {}
+    for node in reversed(graph.node):
+        if node.op_type in _RECURRENT:
+            layout = sum(a.i for a in node.attribute if a.name == "layout")
+            read = (node.input[i] for i in _OF_STEPS if i < len(node.input))
+            found |= dict.fromkeys(read, 0 if layout else 1)
+        elif node.op_type in _PASSES_ON:
+            axis = next((found[name] for name in node.output if name in found), None)
+            if axis is not None:
+                found[node.input[0]] = axis
+    inputs = {info.name for info in graph.input}
+    return {name: axis for name, axis in found.items() if name in inputs}
 
 
 def _stored(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:

@@ -19,11 +19,13 @@ from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_real_only
 from edgec.quant.common.report import InForce, QuantReport
+from edgec.quant.common.statistics import ChannelStatistics
 from edgec.quant.common.weights import quantize_constants
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.precision.codes import real_constants
+from edgec.quant.precision.feedback import feedback_codes
 from edgec.quant.precision.pinned import pinned_codes, pinned_notes, without_int16
 from edgec.quant.scales.groups import Group, code_groups, pinned_by_model, split_conflicts
 from edgec.quant.scales.known import data_free_params, open_groups
@@ -52,7 +54,9 @@ class Annotated:
         self, converters: Converters, more: Mapping[str, Codes16] = MappingProxyType({})
     ) -> Graph:
         """The INTEGER stage, with int16 codes for some more tensors."""
-        return _converted(self.real, self.graph, {**more, **self.int16}, converters)
+        int16 = {**more, **self.int16}
+        constants = real_constants(self.real, self.graph) if int16 else {}
+        return to_integer(self.graph, converters, int16, constants)
 
 
 def annotate(
@@ -87,7 +91,11 @@ def annotate(
             that pins some tensors but not all when there is no calibration data.
     """
     found = annotate_beside(graph, calibration, options, progress, converters)
-    return found.graph, found.report
+    if not found.data:
+        return found.graph, found.report
+    integer = found.converted(converters)
+    layers = quality_of(found.real, integer, few_of(found.data), progress)
+    return found.graph, replace(found.report, layers=layers)
 
 
 def annotate_beside(
@@ -97,9 +105,9 @@ def annotate_beside(
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
 ) -> Annotated:
-    """As `annotate`, with the real graph beside the result."""
+    """As `annotate`, with the real graph beside the result; the report says nothing of layers."""
     found = ranged(graph, calibration, options, progress, converters)
-    return with_weights(found, found.calibration.data, options, progress, converters)
+    return with_weights(found, found.calibration.data, options, progress)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,15 +140,17 @@ def ranged(
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
 ) -> Ranged:
-    """The first half of `annotate`: the parameters of values."""
+    """The first half of `annotate_beside`: the parameters of values."""
     refuse_real_only(graph, lambda node: type(node.attrs) in converters)
     settings = options.settings()
     pinned = without_int16(graph)
     graph = pinned.narrow
     used = Calibration.given(graph, calibration)
     equalized = used.data is not None and settings.equalize and can_balance(graph)
+    statistics: Mapping[str, ChannelStatistics] = {}
     if equalized and used.data is not None:
-        graph = balance(graph, used.data)
+        balanced = balance(graph, used.data)
+        graph, statistics = balanced.graph, balanced.statistics
     graph = split_conflicts(graph)
     groups = code_groups(graph)
     params = data_free_params(graph, groups, has_data=used.is_users)
@@ -150,7 +160,7 @@ def ranged(
         used = used.or_noise(graph, settings)
         settings = replace(settings, observer=Observer.MINMAX)
     if groups and used.data is not None:
-        ranges = observed(graph, groups, used.data, settings, progress)
+        ranges = observed(graph, groups, used.data, settings, progress, statistics)
         params = planned(groups, ranges, known=params)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
@@ -158,6 +168,8 @@ def ranged(
     wide = {} if options.precision is Precision.INT8 else pinned.ranges
     int16 = pinned_codes(annotated, wide)
     notes = (*notes, *pinned_notes(wide, int16))
+    if options.precision is None and used.is_users and used.data is not None:
+        int16 = {**feedback_codes(graph, annotated, used.data), **int16}
     return Ranged(graph, annotated, int16, used, bool(groups), equalized, notes)
 
 
@@ -166,16 +178,14 @@ def with_weights(
     samples: Mapping[str, Array] | None,
     options: QuantOptions,
     progress: Progress | None = None,
-    converters: Converters = CONVERTERS,
 ) -> Annotated:
-    """The second half of `annotate`: codes of weights, biases, and the report.
+    """The second half of `annotate_beside`: codes of weights, biases, and the report.
 
     Args:
         found: the parameters of values.
         samples: what weights and biases are chosen by, all of the calibration data or a part.
         options: bias correction, effort, the element type of activations.
         progress: told what is being done.
-        converters: converter of each operator that has an integer form.
     """
     settings, annotated, used = options.settings(), found.graph, found.calibration
     corrects = settings.bias_correction and samples is not None and used.is_users
@@ -192,17 +202,8 @@ def with_weights(
         percentile=settings.percentile,
         effort=effort,
     )
-    integer = _converted(found.real, annotated, found.int16, converters)
-    layers = quality_of(found.real, integer, few_of(samples), progress) if samples else ()
-    report = replace(used.report(in_force, found.notes, layers), weights=weights)
+    report = replace(used.report(in_force, found.notes, ()), weights=weights)
     return Annotated(found.real, annotated, found.int16, report, used.data)
-
-
-def _converted(
-    real: Graph, annotated: Graph, int16: Mapping[str, Codes16], converters: Converters
-) -> Graph:
-    constants = real_constants(real, annotated) if int16 else {}
-    return to_integer(annotated, converters, int16, constants)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:

@@ -76,7 +76,22 @@ def can_balance(graph: Graph) -> bool:
     return bool(channel_classes(trial).classes)
 
 
-def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
+@dataclass(frozen=True, slots=True, eq=False)
+class Balanced:
+    """A network after `balance`.
+
+    Attributes:
+        graph: REAL stage.
+        statistics: those of its real tensors on the first `SAMPLES` samples, up to rounding; of
+            none where no channel can be scaled, and of none whose channels hold elements of
+            several factors.
+    """
+
+    graph: Graph
+    statistics: Mapping[str, ChannelStatistics]
+
+
+def balance(graph: Graph, data: Mapping[str, Array]) -> Balanced:
     """Scale channels; on the data the network computes the same, up to rounding in float32.
 
     Args:
@@ -93,8 +108,15 @@ def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
     paying = tuple(part for part in uneven if trial.pays(part))
     if paying != uneven:
         trial = _with_joins(graph, few, paying)
-    changed = (trial.factors != 1.0).any()
-    return _scaled(trial.graph, trial.found, trial.factors) if changed else graph
+    found = trial.found
+    if not (found.factors != 1.0).any():
+        return Balanced(trial.graph, found.statistics)
+    statistics = {
+        name: own.times(found.of(name, len(own.power)))
+        for name, own in found.statistics.items()
+        if name not in found.classes.apart
+    }
+    return Balanced(_scaled(trial.graph, found), statistics)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,18 +126,16 @@ class _Trial:
     Attributes:
         graph: REAL stage.
         joined: by part, the tensor that takes its place; parts that layers compute, themselves.
-        found: the classes of the channels.
-        factors: float64, one for each class.
+        found: the factors.
     """
 
     graph: Graph
     joined: Mapping[Part, str]
-    found: ChannelClasses
-    factors: Array
+    found: _Factors
 
     def pays(self, part: Part) -> bool:
         """Whether a part gets a factor."""
-        return bool((_of(self.found, self.factors, self.joined[part], 1) != 1.0).any())
+        return bool((self.found.of(self.joined[part], 1) != 1.0).any())
 
 
 def _with_joins(graph: Graph, data: Mapping[str, Array], uneven: tuple[Part, ...]) -> _Trial:
@@ -124,12 +144,24 @@ def _with_joins(graph: Graph, data: Mapping[str, Array], uneven: tuple[Part, ...
     parts = tuple(part for part in uneven if part[1] not in scaled)
     graph, made = with_layers(graph, parts) if parts else (graph, {})
     joined = {part: made.get(part, part[1]) for part in uneven}
-    return _Trial(graph, joined, *_factors(graph, data, joined.values()))
+    return _Trial(graph, joined, _factors(graph, data, joined.values()))
 
 
-def _factors(
-    graph: Graph, data: Mapping[str, Array], joined: Iterable[str]
-) -> tuple[ChannelClasses, Array]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Factors:
+    """A factor, float64, for each class of the channels of a graph, and what they follow from."""
+
+    classes: ChannelClasses
+    factors: Array
+    statistics: Mapping[str, ChannelStatistics]
+
+    def of(self, name: str, channels: int) -> Array:
+        """The factor of each channel of a tensor; float64 [C]."""
+        own = self.classes.classes.get(name)
+        return np.ones(channels) if own is None else np.asarray(self.factors[own])
+
+
+def _factors(graph: Graph, data: Mapping[str, Array], joined: Iterable[str]) -> _Factors:
     """The classes of a graph, and a factor for each of them.
 
     Args:
@@ -139,9 +171,9 @@ def _factors(
     """
     found = channel_classes(graph)
     if not found.classes:
-        return found, np.ones(1)
+        return _Factors(found, np.ones(1), {})
     statistics = channel_statistics(graph, graph.values, data)
-    return found, _Search(graph, found, statistics, joined).factors()
+    return _Factors(found, _Search(graph, found, statistics, joined).factors(), statistics)
 
 
 class _Search:
@@ -267,17 +299,17 @@ def _groups(found: ChannelClasses) -> list[tuple[str, ...]]:
     return list(sets.sets(found.classes).values())
 
 
-def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:
+def _scaled(graph: Graph, found: _Factors) -> Graph:
     """The graph with the factors in the weights of its layers."""
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
-        if node.name not in found.layers:
+        if node.name not in found.classes.layers:
             continue
         inputs = ops.layer_inputs(node)
         weight = graph.constants[inputs.w].array
-        rows = _of(found, factors, node.output, len(weight))
+        rows = found.of(node.output, len(weight))
         channels = input_channels(node, weight.shape)
-        columns = _of(found, factors, inputs.x, graph.shape(inputs.x)[-1])[channels]
+        columns = found.of(inputs.x, graph.shape(inputs.x)[-1])[channels]
         inner = [1] * (weight.ndim - 2)
         gain = rows.reshape(-1, *inner, 1) / columns.reshape(len(weight), *inner, -1)
         if (gain != 1.0).any():
@@ -285,11 +317,6 @@ def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:
         if inputs.b and (rows != 1.0).any():
             _store(builder, inputs.b, graph.constants[inputs.b].array.reshape(-1) * rows)
     return builder.build()
-
-
-def _of(found: ChannelClasses, factors: Array, name: str, channels: int) -> Array:
-    own = found.classes.get(name)
-    return np.ones(channels) if own is None else np.asarray(factors[own])
 
 
 def _store(builder: GraphBuilder, name: str, array: Array) -> None:

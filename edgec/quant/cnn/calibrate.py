@@ -14,6 +14,7 @@ from edgec.ir.graph import Graph
 from edgec.quant.cnn.observers import Aim, Histogram, MinMax, choose_range
 from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
+from edgec.quant.common.statistics import ChannelStatistics
 
 
 class Extremes:
@@ -30,6 +31,17 @@ class Extremes:
             names: values of a graph.
         """
         self.of = {name: MinMax() for name in names}
+
+    def begin(self, statistics: Mapping[str, ChannelStatistics]) -> None:
+        """Take in the samples that statistics are of.
+
+        Raises:
+            QuantizationError: an activation is NaN or infinite.
+        """
+        for name, seen in self.of.items():
+            found = statistics[name]
+            check_finite(name, np.array(0.0 if found.finite else np.nan))
+            seen.update(np.array([found.lows.min(), found.highs.max()]))
 
     def update(self, batch: Mapping[str, Array]) -> None:
         """Take in float32 values of some samples by name; other names are left out.

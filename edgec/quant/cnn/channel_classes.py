@@ -52,11 +52,13 @@ class ChannelClasses:
             channels are all `FIXED` are left out.
         limits: the Clips with bounds among these values.
         layers: names of the layers that take factors into their weights.
+        apart: values whose channels hold elements of several classes; they are not in `classes`.
     """
 
     classes: dict[str, Array]
     limits: tuple[Limit, ...]
     layers: frozenset[str]
+    apart: frozenset[str]
 
 
 def channel_classes(graph: Graph) -> ChannelClasses:
@@ -68,7 +70,7 @@ def channel_classes(graph: Graph) -> ChannelClasses:
     classes = {name: labels[ids] for name, ids in found.ids.items() if name not in found.apart}
     free = {name: own for name, own in classes.items() if (own != FIXED).any()}
     limits = tuple(limit for limit in found.limits if limit.value in free)
-    return ChannelClasses(free, limits, frozenset(found.layers))
+    return ChannelClasses(free, limits, frozenset(found.layers), frozenset(found.apart))
 
 
 def input_channels(node: Node, shape: tuple[int, ...]) -> Array:

@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
+from edgec.quant.cnn.balance import SAMPLES
 from edgec.quant.cnn.calibrate import Extremes, calibrate
 from edgec.quant.common.importance import importance
 from edgec.quant.common.params import activation_params
 from edgec.quant.common.progress import Progress
-from edgec.quant.common.statistics import channel_statistics
+from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
 from edgec.quant.scales.groups import Group
 from edgec.quant.scales.least import scales_of
 from edgec.quant.scales.planner import Rule
 from edgec.quant.scales.ranges import source_range, with_constants
-
-_STATISTICS_SAMPLES = 64
-"""Calibration samples that say which channels matter."""
 
 
 def observed(
@@ -31,6 +30,7 @@ def observed(
     data: Mapping[str, Array],
     options: QuantSettings,
     progress: Progress | None,
+    statistics: Mapping[str, ChannelStatistics] = MappingProxyType({}),
 ) -> Rule:
     """The rule that gives groups the parameters of their ranges.
 
@@ -40,11 +40,19 @@ def observed(
         data: graph input name to float32 [N, ...].
         options: how a range is found.
         progress: told what is being done.
+        statistics: `channel_statistics` of all real tensors on the first `SAMPLES` samples, where
+            they have been made already.
+
+    Raises:
+        QuantizationError: an activation is NaN or infinite.
     """
     names = [name for group in groups for name in group.sources]
-    few = {name: array[:_STATISTICS_SAMPLES] for name, array in data.items()}
+    real = {name for name, value in graph.values.items() if value.dtype is DType.FLOAT32}
+    if not real <= statistics.keys():
+        few = {name: array[:SAMPLES] for name, array in data.items()}
+        statistics = channel_statistics(graph, real, few)
     extremes = Extremes(names)
-    statistics = channel_statistics(graph, graph.values, few, extremes.update)
+    extremes.begin(statistics)
     _see_rest(graph, names, data, extremes)
     aims = range_aims(graph, groups, importance(graph, statistics))
     # What is cut off a carried value is missing in all later turns.
@@ -66,9 +74,9 @@ def _see_rest(
     graph: Graph, names: Sequence[str], data: Mapping[str, Array], extremes: Extremes
 ) -> None:
     """Take in the samples that no statistics were made of; of streams all, as each has state."""
-    if len(next(iter(data.values()))) <= _STATISTICS_SAMPLES or not names:
+    if len(next(iter(data.values()))) <= SAMPLES or not names:
         return
-    start = 0 if graph.has_state else _STATISTICS_SAMPLES
+    start = 0 if graph.has_state else SAMPLES
     rest = {name: array[start:] for name, array in data.items()}
     for _, batch in activations(graph, names, rest):
         extremes.update(batch)

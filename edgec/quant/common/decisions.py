@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.quant.common.output_noise import named_by
 from edgec.quant.common.report import Decisions
-from edgec.quant.common.sample_codes import runs
+from edgec.quant.common.sample_codes import Outputs, runs
 
 _MOST_SAMPLES, _LEAST_SAMPLES = 64, 8
 _WORK = 4e8
@@ -27,7 +28,12 @@ class FloatDecisions:
     """The classes that a float network names on samples."""
 
     def __init__(
-        self, real: Graph, data: Mapping[str, Array], most: int = _MOST_SAMPLES, work: float = _WORK
+        self,
+        real: Graph,
+        data: Mapping[str, Array],
+        most: int = _MOST_SAMPLES,
+        work: float = _WORK,
+        known: Sequence[Mapping[str, Array]] = (),
     ) -> None:
         """Run the network.
 
@@ -36,46 +42,63 @@ class FloatDecisions:
             data: graph input name to [N, ...], as calibration takes it.
             most: samples that are used, at most.
             work: multiply-accumulates of all samples together; 8 samples are used in any case.
+            known: the outputs for the first samples.
         """
         self._names = [name for name in real.outputs if _decides(real, name)]
         self._classes = all(_scores_classes(real, name) for name in self._names)
         elements = sum(real.values[name].elements for n in real.nodes for name in n.outputs)
         one = total_macs(real) + _ELEMENT_WORK * elements
         count = min(max(int(work / max(one, 1)), _LEAST_SAMPLES), most)
+        # Each sample of a stream depends on those before it.
+        known = () if real.has_state else known[:count]
+        self._wanted = [self._named(outputs) for outputs in known]
         self._data = {name: array[:count] for name, array in data.items()}
-        batches = activations(real, self._names, self._data) if self._names else ()
-        self._wanted = [
-            [_class(batch[name][index]) for name in self._names]
-            for _, batch in batches
-            for index in range(len(batch[self._names[0]]))
-        ]
+        rest = {name: array[len(known) :] for name, array in self._data.items()}
+        if not self._names or not len(next(iter(rest.values()))):
+            return
+        for _, batch in activations(real, self._names, rest):
+            for index in range(len(batch[self._names[0]])):
+                self._wanted.append(self._named({n: a[index] for n, a in batch.items()}))
+
+    def _named(self, outputs: Mapping[str, Array]) -> list[int]:
+        return [_class(outputs[name]) for name in self._names]
 
     @property
     def names_classes(self) -> bool:
         """Whether an output may name a class."""
         return bool(self._names)
 
-    def equal_of(self, integer: Graph) -> Decisions:
-        """Count equal decisions of an integer graph with outputs of the same names."""
-        equal = 0
-        for wanted, codes in zip(self._wanted, runs(integer, self._data), strict=True):
-            equal += [_class(codes[name]) for name in self._names] == wanted
+    def equal_of(self, integer: Graph, known: Sequence[Mapping[str, Array]] = ()) -> Decisions:
+        """Count equal decisions of an integer graph with outputs of the same names.
+
+        Args:
+            integer: INTEGER stage.
+            known: its outputs for the first samples.
+        """
+        known = () if integer.has_state else known[: len(self._wanted)]
+        rest = {name: array[len(known) :] for name, array in self._data.items()}
+        found = [self._named(codes) for codes in chain(known, runs(integer, rest))]
+        equal = sum(wanted == own for wanted, own in zip(self._wanted, found, strict=True))
         return Decisions(equal, len(self._wanted), self._classes)
 
 
-def decisions_of(real: Graph, integer: Graph, data: Mapping[str, Array]) -> Decisions | None:
+def decisions_of(
+    real: Graph, integer: Graph, data: Mapping[str, Array], known: Outputs | None = None
+) -> Decisions | None:
     """Compare the classes that the outputs name or score, on 8 to 64 samples.
 
     Args:
         real: REAL stage.
         integer: INTEGER stage, with outputs of the same names.
         data: graph input name to [N, ...], as calibration takes it.
+        known: what both give for the first samples.
 
     Returns:
         How many are equal; None where no output can name a class.
     """
-    found = FloatDecisions(real, data)
-    return found.equal_of(integer) if found.names_classes else None
+    known = known or Outputs()
+    found = FloatDecisions(real, data, known=known.real)
+    return found.equal_of(integer, known.codes) if found.names_classes else None
 
 
 def _decides(real: Graph, name: str) -> bool:

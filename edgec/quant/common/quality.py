@@ -14,7 +14,7 @@ from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.progress import Progress
 from edgec.quant.common.report import LayerQuality
-from edgec.quant.common.sample_codes import runs
+from edgec.quant.common.sample_codes import Outputs, runs
 
 
 def sqnr_db(reference: Array, result: Array) -> float:
@@ -30,7 +30,11 @@ def share_db(noise: float) -> float:
 
 
 def quality_of(
-    real: Graph, graph: Graph, data: Mapping[str, Array], progress: Progress | None = None
+    real: Graph,
+    graph: Graph,
+    data: Mapping[str, Array],
+    progress: Progress | None = None,
+    outputs: Outputs | None = None,
 ) -> tuple[LayerQuality, ...]:
     """Compare every operator of an integer graph with the float graph it was made of.
 
@@ -39,6 +43,7 @@ def quality_of(
         graph: INTEGER stage.
         data: graph input name to float32 (int32 for token ids and masks) [N, ...]; all are used.
         progress: told after each sample.
+        outputs: takes in what both give for each sample.
     """
     found = {node.output: _real_name(real, graph.values[node.output]) for node in graph.nodes}
     names = {output: name for output, name in found.items() if name is not None}
@@ -47,10 +52,14 @@ def quality_of(
     tallies = {name: _Tally() for name in names}
     begun, total = 0, len(next(iter(data.values())))
     ran = runs(graph, data)
-    for done, batch in activations(real, list(dict.fromkeys(names.values())), data):
+    wanted = (*names.values(), *(real.outputs if outputs is not None else ()))
+    for done, batch in activations(real, list(dict.fromkeys(wanted)), data):
         count, begun = done - begun, done
         for index in range(count):
             codes = next(ran)
+            if outputs is not None:
+                outputs.real.append({name: batch[name][index] for name in real.outputs})
+                outputs.codes.append({name: codes[name] for name in graph.outputs})
             for name, tally in tallies.items():
                 rows = batch[names[name]].reshape(count, -1)
                 turns = codes[name].ndim - len(graph.shape(name))

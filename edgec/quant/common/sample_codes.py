@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +11,19 @@ from edgec.base.dtypes import Array
 from edgec.base.streams import RESETS
 from edgec.interp.int_interp import Change, Stream
 from edgec.ir.graph import Graph
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Outputs of a network for the first samples of some data, collected where it was run.
+
+    Attributes:
+        real: arrays by output of the float network, one record a sample.
+        codes: arrays by output of the integer graph, likewise.
+    """
+
+    real: list[Mapping[str, Array]] = field(default_factory=list)
+    codes: list[Mapping[str, Array]] = field(default_factory=list)
 
 
 def sample_codes(graph: Graph, data: Mapping[str, Array], index: int) -> dict[str, Array]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,17 +17,39 @@ class ChannelStatistics:
     """One tensor; C is the size of its last axis.
 
     Attributes:
-        low, high: extremes of each channel, widened to hold zero; float64 [C].
+        lows, highs: extremes of each channel in each sample; float64 [S, C].
         mean: mean of each channel; float64 [C].
         power: mean square of each channel; float64 [C].
         count: elements of a channel that were seen.
+        finite: whether all of them are finite; infinite ones and NaN count as zero.
     """
 
-    low: Array
-    high: Array
+    lows: Array
+    highs: Array
     mean: Array
     power: Array
     count: int
+    finite: bool = True
+
+    def times(self, factors: Array) -> ChannelStatistics:
+        """The statistics of the tensor with its channels scaled, by positive factors [C]."""
+        return replace(
+            self,
+            lows=self.lows * factors,
+            highs=self.highs * factors,
+            mean=self.mean * factors,
+            power=self.power * factors * factors,
+        )
+
+    @property
+    def low(self) -> Array:
+        """The lower extreme of each channel, zero at most; float64 [C]."""
+        return np.asarray(self.lows.min(axis=0, initial=0.0))
+
+    @property
+    def high(self) -> Array:
+        """The upper extreme of each channel, zero at least; float64 [C]."""
+        return np.asarray(self.highs.max(axis=0, initial=0.0))
 
     @property
     def variance(self) -> Array:
@@ -53,7 +75,6 @@ def channel_statistics(
     graph: Graph,
     names: Iterable[str],
     data: Mapping[str, Array],
-    seen: Callable[[Mapping[str, Array]], None] | None = None,
 ) -> dict[str, ChannelStatistics]:
     """Statistics of real tensors.
 
@@ -61,15 +82,14 @@ def channel_statistics(
         graph: REAL stage.
         names: values; those that are not float32 are left out.
         data: checked calibration data; all of it is used.
-        seen: told the values of a few samples at a time, float32 by name.
     """
     real = [name for name in names if graph.values[name].dtype is DType.FLOAT32]
     sums = {name: _Sums(graph.shape(name)[-1] if graph.shape(name) else 1) for name in real}
-    for _, batch in activations(graph, real, data):
-        if seen is not None:
-            seen(batch)
+    before = 0
+    for done, batch in activations(graph, real, data):
         for name, values in batch.items():
-            sums[name].update(values)
+            sums[name].update(values, done - before)
+        before = done
     return {name: found.result() for name, found in sums.items()}
 
 
@@ -77,19 +97,22 @@ class _Sums:
     """Running sums of a tensor."""
 
     def __init__(self, channels: int) -> None:
-        self._low, self._high = np.zeros(channels), np.zeros(channels)
+        self._lows: list[Array] = []
+        self._highs: list[Array] = []
         self._sum, self._squares = np.zeros(channels), np.zeros(channels)
-        self._count = 0
+        self._count, self._finite = 0, True
 
-    def update(self, values: Array) -> None:
+    def update(self, values: Array, samples: int) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
-        rows = values.astype(np.float64).reshape(-1, len(self._sum))
-        low, high = rows.min(axis=0), rows.max(axis=0)
+        rows: Array = values.astype(np.float64).reshape(samples, -1, len(self._sum))
+        low, high = rows.min(axis=1), rows.max(axis=1)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            self._finite = False
             rows = np.where(np.isfinite(rows), rows, 0.0)
-            low, high = rows.min(axis=0), rows.max(axis=0)
-        self._low = np.minimum(self._low, low)
-        self._high = np.maximum(self._high, high)
+            low, high = rows.min(axis=1), rows.max(axis=1)
+        self._lows.append(low)
+        self._highs.append(high)
+        rows = rows.reshape(-1, len(self._sum))
         self._sum += rows.sum(axis=0)
         self._squares += np.multiply(rows, rows, out=rows).sum(axis=0)
         self._count += len(rows)
@@ -98,4 +121,5 @@ class _Sums:
         """Statistics of all values so far."""
         count = max(self._count, 1)
         sums = (self._sum / count, self._squares / count)
-        return ChannelStatistics(self._low, self._high, *sums, self._count)
+        ends = np.concatenate(self._lows), np.concatenate(self._highs)
+        return ChannelStatistics(*ends, *sums, self._count, self._finite)

@@ -52,8 +52,7 @@ class ObservedFits(Fits[Annotated]):
 
     def _fit(self, precision: Precision) -> Fit[Annotated]:
         options = replace(self._options, precision=precision)
-        more = self._progress, self._converters
-        found = with_weights(self._found, self._samples, options, *more)
+        found = with_weights(self._found, self._samples, options, self._progress)
 
         def converted(int16: Mapping[str, Codes16]) -> Graph:
             return found.converted(self._converters, int16)

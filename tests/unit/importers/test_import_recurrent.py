@@ -7,12 +7,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from import_models import assert_executed, imported, random_feeds, run
+from import_models import assert_executed, imported, random_feeds, run, save
 from loop_models import info, model, node
 from onnx import numpy_helper
-from recurrent_models import recurrent
+from recurrent_models import FEATURES, recurrent
 
 from edgec.base.errors import ImportModelError
+from edgec.importers.formats import import_model
 
 OPERATORS = ("LSTM", "GRU", "RNN")
 
@@ -154,3 +155,17 @@ def test_lengths_and_peepholes_are_refused_by_name(tmp_path: Path) -> None:
     proto.graph.initializer.append(numpy_helper.from_array(array, "peepholes"))
     with pytest.raises(ImportModelError, match="peepholes"):
         imported(proto, tmp_path)
+
+
+def test_steps_are_no_batch(tmp_path: Path) -> None:
+    """The first axis of a sequence are its steps, whatever their names; open ones are asked for."""
+    path = save(recurrent("GRU", steps=7), tmp_path)
+    assert import_model(path).shape("x") == (1, 7, 1, FEATURES)
+    proto = recurrent("GRU", steps=7)
+    dims = proto.graph.input[0].type.tensor_type.shape.dim
+    dims[0].dim_param, dims[1].dim_param = "frames", "streams"
+    path = save(proto, tmp_path)
+    with pytest.raises(ImportModelError, match="open") as caught:
+        import_model(path)
+    assert "--shape x=32,1,3" in str(caught.value.hint)
+    assert import_model(path, {"x": (9, 1, 3)}).shape("x") == (1, 9, 1, FEATURES)

@@ -65,10 +65,15 @@ def test_balancing_keeps_the_function_and_evens_the_ranges(activation):
     """A bound stays where it is: channels within it, and scaled within it, are never clipped."""
     graph = mobile(activation)
     data = samples(graph, 8)
-    even = balance(graph, data)
+    balanced = balance(graph, data)
+    even = balanced.graph
     verify(even, Stage.REAL)
     (before,), (after,) = outputs(graph, data), outputs(even, data)
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-4 * np.abs(before).max())
+    for name, found in channel_statistics(even, even.values, data).items():
+        for figure in ("low", "high", "mean", "power"):
+            known, wanted = getattr(balanced.statistics[name], figure), getattr(found, figure)
+            np.testing.assert_allclose(known, wanted, rtol=1e-4, atol=1e-5 * np.abs(wanted).max())
     scaled = 0
     for node in graph.nodes[:-1]:
         apart, flat = (channel_ranges(each, node.output, data) for each in (graph, even))
@@ -145,7 +150,7 @@ def test_dead_channels_stay_as_they_are():
         dead[1] = 0.0
         builder.constant(name, dead, keep_name=True)
     graph = builder.build()
-    even = balance(graph, samples(graph, 8))
+    even = balance(graph, samples(graph, 8)).graph
     assert not even.constants["first_w"].array[1].any()
     assert np.isfinite(even.constants["middle_w"].array).all()
 

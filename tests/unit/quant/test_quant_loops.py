@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import pytest
-from loop_models import LOOPS, STREAMS, Array, cell, two_states
+from loop_models import LOOPS, STREAMS, cell, two_states
+from quantized_loops import Network
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, Precision, QuantOptions
+from edgec.base.options import Precision
 from edgec.base.streams import RESETS
 from edgec.exporters.onnx.export import export_qdq
 from edgec.floatrun.activations import checked_calibration
@@ -18,14 +17,8 @@ from edgec.floatrun.float_model import FloatModel
 from edgec.importers.formats import import_model
 from edgec.interp import run_graph_batch
 from edgec.ir import qops
-from edgec.ir.graph import Graph
 from edgec.ir.metadata import state_pairs
-from edgec.ir.verify import Stage, verify
-from edgec.passes.base import run_passes
-from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant.common.quality import sqnr_db
-from edgec.quant.entry import Quantized, quantize
-from edgec.workflow.integer import graph_side
 
 LEAST_DB = {
     "cumulative sum": (28, 60),
@@ -40,49 +33,6 @@ LEAST_DB = {
     "two states": (18, 28),
 }
 """Signal to noise that is asked for with int8 and with int16 codes."""
-
-
-class Network:
-    """A model, and its integer graph."""
-
-    def __init__(self, proto: onnx.ModelProto, folder: Path, precision: Precision) -> None:
-        path = folder / "model.onnx"
-        onnx.save(proto, path)
-        self.proto, self.imported = proto, import_model(path)
-        self.real: Graph = run_passes(self.imported, REAL_PASSES).graph
-        options = CompileOptions(quant=QuantOptions(precision=precision))
-        self.quantized: Quantized = quantize(self.real, self.side(self.data(32, 1)), options)
-        self.integer = self.quantized.integer
-        verify(self.integer, Stage.INTEGER)
-
-    def data(self, count: int, seed: int) -> dict[str, Array]:
-        shape = self.imported.shape("x")[1:]
-        x = np.random.default_rng(seed).normal(size=(count, *shape)).astype(np.float32)
-        resets = {RESETS: np.arange(count) % 16 == 0} if self.imported.has_state else {}
-        return {"x": x, **resets}
-
-    def side(self, data: dict[str, Array]) -> dict[str, Array]:
-        return graph_side(self.imported, self.real, data)
-
-    def codes(self, data: dict[str, Array]) -> dict[str, Array]:
-        found = self.side(data)
-        return {**found, "x": self.integer.quant("x").quantize(found["x"])}
-
-    def outputs(self, data: dict[str, Array]) -> dict[str, Array]:
-        """What the integers give, with the axes of the file."""
-        found = run_graph_batch(self.integer, self.codes(data))
-        return {name: self._of_file(name, codes, len(data["x"])) for name, codes in found.items()}
-
-    def _of_file(self, name: str, codes: Array, count: int) -> Array:
-        shape = self.integer.shape(name)
-        real = self.integer.quant(name).dequantize64(codes).reshape(count, *shape)
-        axes = self.integer.output_layouts.get(name)
-        back = [0, *(np.argsort(axes) + 1)] if axes else range(real.ndim)
-        return real.transpose(back)
-
-    def wanted(self, data: dict[str, Array]) -> dict[str, Array]:
-        names = self.imported.outputs
-        return FloatModel(self.proto).run_steps(data, state_pairs(self.imported), names)
 
 
 WIDER = {"cumulative sum": Precision.INT16, "cell": Precision.INT16, "two states": Precision.INT16}

@@ -1,0 +1,94 @@
+"""int16 codes of what a network computes from its own past: the cells of recurrent networks.
+
+A carried value of int8 codes is rounded to one of 256 numbers in each turn, and every later turn
+computes from what that left; with int16 codes the rounding is 256 times smaller.  Layers that read
+such codes cost what int16 costs; those that read the input of a cell keep its int8 codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from edgec.base.dtypes import Array
+from edgec.base.options import Observer, QuantSettings
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.real import RealOperator
+from edgec.ir.turns import CARRY_OPERAND
+from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.convert.codes import Codes16
+from edgec.quant.precision.codes import int16_codes
+from edgec.quant.scales.groups import code_groups
+
+
+def feedback_values(graph: Graph) -> frozenset[str]:
+    """Values that an operator computes from a carried value, and that one is computed from again;
+    and what layers with weights add to them.
+
+    Values that are only moved on their way, as the past frames of a stream are, are none.
+
+    Args:
+        graph: REAL or ANNOTATED stage.
+    """
+    updates = [node for node in graph.nodes if node.attrs.updates]
+    carried = {node.inputs[CARRY_OPERAND] for node in updates}
+    after = _reached(graph.nodes, carried)
+    leading = {node.inputs[0] for node in updates}
+    for node in reversed(graph.nodes):
+        if leading.intersection(node.outputs) and not _carries(node):
+            leading.update(node.inputs)
+    computing = [node for node in graph.nodes if not _moves(node)]
+    inside = {name for node in computing for name in (after & leading).intersection(node.outputs)}
+    read = {name for node in computing if inside.intersection(node.outputs) for name in node.inputs}
+    layers = (node for node in computing if isinstance(node.attrs, ops.Weighted))
+    return frozenset(
+        inside.union(name for node in layers for name in read.intersection(node.outputs))
+    )
+
+
+def feedback_codes(real: Graph, annotated: Graph, data: Mapping[str, Array]) -> dict[str, Codes16]:
+    """int16 codes of these values, and of those that share them.
+
+    None of a network whose weights come from a pool: its layers read int8 codes.  What a file
+    gives codes to keeps them.
+
+    Args:
+        real: REAL stage; what has codes there has them from the file.
+        annotated: ANNOTATED stage of it.
+        data: from `checked_calibration`.
+    """
+    values = feedback_values(annotated)
+    if not values or any(constant.pooled for constant in annotated.constants.values()):
+        return {}
+    groups = [
+        group
+        for group in code_groups(annotated)
+        if values.intersection(group.members)
+        and not any(_is_given(real, name) for name in group.members)
+    ]
+    names = [name for group in groups for name in group.members]
+    ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
+    return int16_codes(annotated, groups, ranges)
+
+
+def _is_given(real: Graph, name: str) -> bool:
+    """Whether the file or the calling program says the codes of a value."""
+    return name in real.inputs or (name in real.values and real.values[name].quant is not None)
+
+
+def _reached(nodes: tuple[Node, ...], start: set[str]) -> set[str]:
+    """Values that depend on some others."""
+    found = set(start)
+    for node in nodes:
+        if found.intersection(node.inputs):
+            found.update(node.outputs)
+    return found
+
+
+def _moves(node: Node) -> bool:
+    return isinstance(node.attrs, RealOperator) and node.attrs.moves_codes
+
+
+def _carries(node: Node) -> bool:
+    border = node.attrs.border
+    return border is not None and border.carries
