@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
@@ -79,15 +79,17 @@ def _parts(graph: Graph) -> tuple[Part, ...]:
     return tuple(
         (node.name, part)
         for node in graph.nodes
-        if isinstance(node.attrs, ops.Concat) and not _is_pinned(graph, node)
+        if isinstance(node.attrs, ops.Concat) and _is_free(graph, node)
         for part in dict.fromkeys(node.inputs)
         if part in graph.values
     )
 
 
-def _is_pinned(graph: Graph, node: Node) -> bool:
+def _is_free(graph: Graph, node: Node) -> bool:
+    """Whether real numbers are joined, none of them pinned to codes."""
     names = (*node.inputs, node.output)
-    return any(graph.values[n].quant is not None for n in names if n in graph.values)
+    values = [graph.values[name] for name in names if name in graph.values]
+    return all(value.dtype is DType.FLOAT32 and value.quant is None for value in values)
 
 
 def with_readers(graph: Graph, joins: Collection[str]) -> Graph:
@@ -98,7 +100,7 @@ def with_readers(graph: Graph, joins: Collection[str]) -> Graph:
         joins: names of Concats.
     """
     builder = GraphBuilder.of(graph)
-    wholes = {node.output for node in graph.nodes if node.name in joins}
+    wholes = {n.output for n in graph.nodes if n.name in joins and _is_free(graph, n)}
     for node in graph.nodes:
         for whole in wholes & {*node.inputs}:
             found = _affine_along(graph, node, whole)
