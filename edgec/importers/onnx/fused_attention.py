@@ -20,7 +20,7 @@ _NAMED_AXES = 12
 """The first opset with Einsum and Range."""
 _AXES_AS_INPUT = 13
 _HIDDEN = -10000.0
-"""What onnxruntime adds to the logits of hidden keys, unless a node says another number."""
+"""Number that onnxruntime adds to the logits of hidden keys, unless a node says another one."""
 
 
 def attention(e: Expansion) -> bool:

@@ -39,7 +39,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.metadata import STATE_KEY
 
 RULES = {**QOPERATORS, **QONNX, **NBITS, **FUSED, **TRANSFORMERS}
-"""What nodes are written as before any other step, by domain and operator."""
+"""The rules by which nodes are written as others before any other step, by domain and operator."""
 
 
 def import_model(

@@ -1,7 +1,7 @@
 """Convolutional networks as onnxruntime stores them for one processor, in blocks of channels.
 
 `ORT_ENABLE_ALL` writes nodes of the domain com.microsoft.nchwc, whose tensors have blocks of 8 or
-16 channels behind the columns of an image, and whose numbers of channels are multiples of a block.
+16 channels after the columns of an image, and whose numbers of channels are multiples of a block.
 As nodes of ONNX they read whole channels again; the weights are put back into ONNX's order.
 
 The file does not say how many channels a block has. Numbers of channels often do. Where they are
@@ -92,7 +92,7 @@ def in_order(stored: Array, groups: int, block: int) -> Array:
 
     Args:
         stored: as onnxruntime has them, of this shape.
-        groups: of the convolution.
+        groups: number of groups of the convolution.
         block: channels of a block, by which O can be divided.
     """
     o, i, h, w = stored.shape
@@ -185,7 +185,7 @@ def _block(layers: Mapping[str, tuple[int, Array]], graph: onnx.GraphProto) -> i
 
 
 def _read_channels(graph: onnx.GraphProto, weights: Mapping[str, Array]) -> dict[str, int]:
-    """How many channels of a tensor are read, by its name; those behind fill up a block.
+    """Numbers of channels that are read, by tensor; those after them fill up a block.
 
     Tensors that a node reads and writes channel by channel have as many.
     """

@@ -38,7 +38,7 @@ def form_call(form: SingleForm | qops.CodeMean, zero_point: str = "", bound: int
 
     Args:
         form: one factor for all elements.
-        bound: of the magnitude of an accumulator, where it may be one that cannot be doubled.
+        bound: the largest magnitude of an accumulator, where it may be one that cannot be doubled.
         zero_point: the zero point in C, where that of the form is not compiled in.
     """
     bits = 8 * form.dtype.size_bytes

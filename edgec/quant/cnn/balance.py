@@ -38,7 +38,14 @@ from edgec.quant.cnn.channel_classes import (
     channel_classes,
     input_channels,
 )
-from edgec.quant.cnn.joins import joined_parts, scaled_values, uneven_parts, with_layers
+from edgec.quant.cnn.joins import (
+    Part,
+    joined_parts,
+    scaled_values,
+    uneven_parts,
+    with_layers,
+    with_readers,
+)
 from edgec.quant.common.importance import importance
 from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
 from edgec.quant.scales.groups import Unions
@@ -63,7 +70,9 @@ def can_balance(graph: Graph) -> bool:
     """Whether `balance` may scale a channel of a graph of the REAL stage."""
     if channel_classes(graph).classes:
         return True
-    trial, _ = with_layers(graph, joined_parts(graph))
+    joins = {node.name for node in graph.nodes if isinstance(node.attrs, ops.Concat)}
+    trial = with_readers(graph, joins)
+    trial, _ = with_layers(trial, joined_parts(trial))
     return bool(channel_classes(trial).classes)
 
 
@@ -74,7 +83,8 @@ class Balanced:
     Attributes:
         graph: REAL stage.
         statistics: those of its real tensors on the first `SAMPLES` samples, up to rounding; of
-            none where no channel can be scaled.
+            none where no channel can be scaled, and of none whose channels hold elements of
+            several factors.
     """
 
     graph: Graph
@@ -92,21 +102,49 @@ def balance(graph: Graph, data: Mapping[str, Array]) -> Balanced:
         The graph with other weights where scaling is estimated to pay, else the graph.
     """
     few = {name: array[:SAMPLES] for name, array in data.items()}
-    uneven, scaled = uneven_parts(graph, few), scaled_values(graph)
-    own = [part for _, part in uneven if part in scaled]
-    parts = tuple(part for part in uneven if part[1] not in scaled)
-    if parts:
-        # Only parts that get a factor need a layer of their own.
-        trial, made = with_layers(graph, parts)
-        tried = _factors(trial, few, [*own, *made.values()])
-        parts = tuple(part for part in parts if (tried.of(made[part], 1) != 1.0).any())
-    graph, made = with_layers(graph, parts) if parts else (graph, {})
-    found = _factors(graph, few, [*own, *made.values()])
+    uneven = uneven_parts(graph, few)
+    trial = _with_joins(graph, few, uneven)
+    # Only parts that get a factor need a layer of their own, and readers that take it.
+    paying = tuple(part for part in uneven if trial.pays(part))
+    if paying != uneven:
+        trial = _with_joins(graph, few, paying)
+    found = trial.found
+    if not (found.factors != 1.0).any():
+        return Balanced(trial.graph, found.statistics)
     statistics = {
-        name: own.times(found.of(name, len(own.power))) for name, own in found.statistics.items()
+        name: own.times(found.of(name, len(own.power)))
+        for name, own in found.statistics.items()
+        if name not in found.classes.apart
     }
-    scaled_any = (found.factors != 1.0).any()
-    return Balanced(_scaled(graph, found) if scaled_any else graph, statistics)
+    return Balanced(_scaled(trial.graph, found), statistics)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Trial:
+    """A graph with layers at joined tensors, and the factors of its channels.
+
+    Attributes:
+        graph: REAL stage.
+        joined: by part, the tensor that takes its place; parts that layers compute, themselves.
+        found: the factors.
+    """
+
+    graph: Graph
+    joined: Mapping[Part, str]
+    found: _Factors
+
+    def pays(self, part: Part) -> bool:
+        """Whether a part gets a factor."""
+        return bool((self.found.of(self.joined[part], 1) != 1.0).any())
+
+
+def _with_joins(graph: Graph, data: Mapping[str, Array], uneven: tuple[Part, ...]) -> _Trial:
+    graph = with_readers(graph, {join for join, _ in uneven}) if uneven else graph
+    scaled = scaled_values(graph)
+    parts = tuple(part for part in uneven if part[1] not in scaled)
+    graph, made = with_layers(graph, parts) if parts else (graph, {})
+    joined = {part: made.get(part, part[1]) for part in uneven}
+    return _Trial(graph, joined, _factors(graph, data, joined.values()))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,11 +215,11 @@ class _Search:
         """float64, one for each class, 1 or more."""
         filled = np.zeros(self._size)
         for name, own in self._found.classes.items():
-            if name in self._joined:
-                continue  # its range is that of the joined tensor
-            statistics = self._statistics[name]
             # What is joined may widen the range at an end that it alone has.
             free = np.isin(own, self._free)
+            if name in self._joined or (free & (own != FIXED)).all():
+                continue  # its range is that of the joined tensor
+            statistics = self._statistics[name]
             share = np.where(free, statistics.magnitudes, statistics.filled)
             reach = share * _margin(statistics.count)
             np.maximum.at(filled, own, np.minimum(reach, 1.0))

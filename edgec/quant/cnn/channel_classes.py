@@ -52,11 +52,13 @@ class ChannelClasses:
             channels are all `FIXED` are left out.
         limits: the Clips with bounds among these values.
         layers: names of the layers that take factors into their weights.
+        apart: values whose channels hold elements of several classes; they are not in `classes`.
     """
 
     classes: dict[str, Array]
     limits: tuple[Limit, ...]
     layers: frozenset[str]
+    apart: frozenset[str]
 
 
 def channel_classes(graph: Graph) -> ChannelClasses:
@@ -65,10 +67,10 @@ def channel_classes(graph: Graph) -> ChannelClasses:
     for node in graph.nodes:
         found.visit(node)
     labels = _components(found.size, found.joined)
-    classes = {name: labels[ids] for name, ids in found.ids.items()}
+    classes = {name: labels[ids] for name, ids in found.ids.items() if name not in found.apart}
     free = {name: own for name, own in classes.items() if (own != FIXED).any()}
     limits = tuple(limit for limit in found.limits if limit.value in free)
-    return ChannelClasses(free, limits, frozenset(found.layers))
+    return ChannelClasses(free, limits, frozenset(found.layers), frozenset(found.apart))
 
 
 def input_channels(node: Node, shape: tuple[int, ...]) -> Array:
@@ -110,20 +112,33 @@ class _Finder:
         self.joined: list[tuple[Array, Array]] = []
         self.limits: list[Limit] = []
         self.layers: list[str] = []
+        # Labels of the elements of values whose channels hold elements of several others.
+        self.apart: dict[str, Array] = {}
         for name, value in graph.values.items():
             if value.dtype is DType.FLOAT32 and value.shape:
                 self.ids[name] = self.size + np.arange(value.shape[-1])
                 self.size += value.shape[-1]
-        ends = {*graph.inputs, *graph.outputs}
         pinned = {name for name, value in graph.values.items() if value.quant is not None}
-        self.fix(*sorted(ends | pinned))
+        self.ends = {*graph.inputs, *graph.outputs} | pinned
+        self.fix(*sorted(self.ends))
 
     def fix(self, *names: str) -> None:
         """Let nothing scale these values."""
         for name in names:
             ids = self.ids.get(name)
             if ids is not None:
+                self.settle(name)
                 self.join(ids, np.full_like(ids, FIXED))
+
+    def settle(self, name: str) -> None:
+        """Give a value the classes of its channels, those of all elements that they hold."""
+        if name in self.apart:
+            self._join_elements(self.ids[name], self.apart.pop(name))
+
+    def _join_elements(self, channels: Array, elements: Array) -> None:
+        """Give each channel of a last axis the classes of its elements."""
+        pairs = np.broadcast_to(channels, elements.shape) * self.size + elements
+        self.join(*np.divmod(np.unique(pairs), self.size))
 
     def join(self, a: Array, b: Array) -> None:
         """Give channels with these numbers one class each."""
@@ -150,22 +165,30 @@ class _Finder:
         if any(name not in self.ids for name in (*node.inputs, node.output)):
             return False
         shapes = {name: self.graph.shape(name) for name in (*node.inputs, node.output)}
-        labels = {name: np.broadcast_to(self.ids[name], shapes[name]) for name in node.inputs}
+        labels = {
+            name: self.apart.get(name, np.broadcast_to(self.ids[name], shapes[name]))
+            for name in node.inputs
+        }
         found = labels_after(self.graph, node, labels)
         if found is None:
             return False
         own = np.broadcast_to(self.ids[node.output], found.shape)
         found = np.where(found == NO_LABEL, own, found)  # zeros have any factor
         one = label_of_channel(found)
-        if one is None:
-            self.join(*np.divmod(np.unique(own * self.size + found), self.size))
-        else:
+        if one is not None:
             self.join(one, self.ids[node.output])
+        elif isinstance(node.attrs, _MOVES) and node.output not in self.ends:
+            self.apart[node.output] = found
+        else:
+            self._join_elements(self.ids[node.output], found)
         return True
 
     def visit(self, node: Node) -> None:
         """Take in one node."""
         rule = _RULES.get(type(node.attrs))
+        if not isinstance(node.attrs, _MOVES):
+            for name in node.inputs:
+                self.settle(name)
         if rule is None or not rule(self, node):
             self.fix(*(name for name in (*node.inputs, *node.outputs) if name))
 
@@ -173,6 +196,9 @@ class _Finder:
 _Rule = Callable[[_Finder, Node], bool]
 """Joins what a node passes on; False: everything around it is fixed."""
 _RULES = OperatorTable[_Rule]()
+_MOVES = (ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
+"""Operators after which the elements of a channel may have classes of their own for a while: they
+come together again where a layer reads one row of elements, as after a Flatten."""
 
 
 @_RULES.entry(ops.Conv, ops.ConvTranspose, ops.Gemm)
@@ -187,7 +213,7 @@ def _layer(found: _Finder, node: Node) -> bool:
     return True
 
 
-@_RULES.entry(*(ops.MaxPool, ops.AveragePool, ops.Resize, ops.Reshape, ops.Slice, ops.Concat))
+@_RULES.entry(*_MOVES, ops.MaxPool, ops.AveragePool, ops.Resize)
 def _moved(found: _Finder, node: Node) -> bool:
     """Each element has the factor of those that it is made of, wherever they lie."""
     return found.follow(node)

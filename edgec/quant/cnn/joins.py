@@ -4,21 +4,24 @@ A Concat moves codes, so all of its parts have one scale, and a part that is a t
 smaller than another keeps none.  Factors between layers (`balance`) cannot help where no layer
 computes the part: an input, a sum, a function.  Such a part gets a layer of its own, a depthwise
 one whose weights are 1, which takes factors as every layer does; what reads the joined tensor takes
-the reciprocals.  Where no factor pays, nothing is inserted.
+the reciprocals: a layer, or factors and summands by channel, which become a depthwise layer.  Where
+no factor pays, nothing is inserted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.passes.edit import on_last_axis
 from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.linear import Affine, either_way, per_channel
 from edgec.quant.cnn.channel_classes import FIXED, channel_classes
 from edgec.quant.common.statistics import channel_statistics
 
@@ -76,16 +79,65 @@ def _parts(graph: Graph) -> tuple[Part, ...]:
     return tuple(
         (node.name, part)
         for node in graph.nodes
-        if isinstance(node.attrs, ops.Concat) and _by_channel(graph, node)
+        if isinstance(node.attrs, ops.Concat) and _is_free(graph, node)
         for part in dict.fromkeys(node.inputs)
         if part in graph.values
     )
 
 
-def _by_channel(graph: Graph, node: Node) -> bool:
-    axis, rank = node.attrs_as(ops.Concat).axis, len(graph.shape(node.output))
-    pinned = any(graph.values[n].quant for n in (*node.inputs, node.output) if n in graph.values)
-    return rank > 1 and axis % rank == rank - 1 and not pinned
+def _is_free(graph: Graph, node: Node) -> bool:
+    """Whether real numbers are joined, none of them pinned to codes."""
+    names = (*node.inputs, node.output)
+    values = [graph.values[name] for name in names if name in graph.values]
+    return all(value.dtype is DType.FLOAT32 and value.quant is None for value in values)
+
+
+def with_readers(graph: Graph, joins: Collection[str]) -> Graph:
+    """The graph with layers in place of factors and summands by channel that read joined tensors.
+
+    Args:
+        graph: REAL stage, batch norms folded.
+        joins: names of Concats.
+    """
+    builder = GraphBuilder.of(graph)
+    wholes = {n.output for n in graph.nodes if n.name in joins and _is_free(graph, n)}
+    for node in graph.nodes:
+        for whole in wholes & {*node.inputs}:
+            found = _affine_along(graph, node, whole)
+            if found is not None:
+                affine, axis = found
+                _normalize(builder, node, whole, axis, affine)
+    return fold_batch_norm(builder.build())
+
+
+def _affine_along(graph: Graph, node: Node, x: str) -> tuple[Affine, int] | None:
+    """Factors or summands of x along one axis, and that axis; None where a node is no such."""
+    if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
+        return None
+    pairs = dict(either_way(node)[: 1 if isinstance(node.attrs, ops.Sub) else 2])
+    constant, shape = graph.constants.get(pairs.get(x, "")), graph.shape(node.output)
+    if constant is None or graph.shape(x) != shape:
+        return None
+    sizes = (*[1] * (len(shape) - len(constant.shape)), *constant.shape)
+    axes = [axis for axis, size in enumerate(sizes) if size != 1] or [len(shape) - 1]
+    if len(axes) != 1:
+        return None
+    values = per_channel(constant, shape[axes[0]])
+    ones, zeros = np.ones_like(values), np.zeros_like(values)
+    sign = -1.0 if isinstance(node.attrs, ops.Sub) else 1.0
+    is_factor = isinstance(node.attrs, ops.Mul)
+    return Affine(values, zeros) if is_factor else Affine(ones, sign * values), axes[0]
+
+
+def _normalize(builder: GraphBuilder, node: Node, x: str, axis: int, affine: Affine) -> None:
+    """Put ``x * scale + shift``, which layers can be made of, in place of a node."""
+    zeros, ones = np.zeros_like(affine.scale), np.ones_like(affine.scale)
+    numbers = [
+        builder.constant(f"{node.output}/{i}", array.astype(np.float32))
+        for i, array in enumerate((affine.scale, affine.shift, zeros, ones))
+    ]
+    norm = ops.BatchNormalization(epsilon=0.0)
+    on_last_axis(builder, node, norm, x, (axis,), tuple(numbers))
 
 
 def with_layers(graph: Graph, parts: Sequence[Part]) -> tuple[Graph, dict[Part, str]]:
@@ -103,12 +155,10 @@ def with_layers(graph: Graph, parts: Sequence[Part]) -> tuple[Graph, dict[Part, 
     for join, part in parts:
         value = graph.values[part]
         name = builder.value(replace(value, name=builder.fresh(f"{part}/alone")))
-        ones, zeros = np.ones(value.shape[-1], np.float32), np.zeros(value.shape[-1], np.float32)
-        numbers = [builder.constant(f"{name}/{i}", a) for i, a in enumerate((ones, zeros) * 2)]
-        inputs = ops.BatchNormalization.Inputs(part, numbers[0], numbers[1], numbers[3], numbers[2])
         current = builder.nodes[join]
-        norm = ops.BatchNormalization(epsilon=0.0)
-        builder.node(name, norm, inputs, (name,), current.sources)
+        node = Node(name, ops.BatchNormalization(), (part,), (name,), current.sources)
+        ones, last = np.ones(value.shape[-1]), len(value.shape) - 1
+        _normalize(builder, node, part, last, Affine(ones, np.zeros_like(ones)))
         names = tuple(name if each == part else each for each in current.inputs)
         builder.put(replace(current, inputs=names))
         made[join, part] = name
