@@ -17,7 +17,7 @@ _BELOW: Mapping[str, Mapping[int, str]] = {
     "Sparsity": {2: "Dimension"},
     "SignatureDef": {0: "TensorMap", 1: "TensorMap"},
 }
-"""Tables, or vectors of tables, in the fields of a table.  Source: schema.fbs of TensorFlow 2.18."""
+"""Tables, or vectors of tables, in the fields of a table.  Source: TensorFlow 2.18, schema.fbs."""
 _VECTORS = frozenset(
     (name, field)
     for name, fields in (("Model", (1, 2, 4, 6, 7)), ("SubGraph", (0, 3)), ("Sparsity", (2,)))
