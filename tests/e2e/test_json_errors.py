@@ -70,6 +70,8 @@ def test_interruption_and_faults_of_edgec(capsys: Capsys) -> None:
     for raised, kind, code in (
         (KeyboardInterrupt(), "InterruptedByUser", 130),
         (RuntimeError("broken"), "InternalError", 70),
+        (ImportError("no module"), "InternalError", 70),
+        (ImportError("lib.so: failed to map segment from shared object"), "ConfigError", 2),
     ):
 
         def fail(error: BaseException = raised) -> None:

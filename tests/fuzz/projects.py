@@ -44,6 +44,7 @@ def prepare(shared: Path) -> None:
     import edgec.report.text
     import edgec.workflow.session  # noqa: F401
 
+    sys.dont_write_bytecode = True
     _make(shared)
     code, said = _run(_project(random.Random(0), shared), own_process=False)
     if code:
@@ -66,6 +67,8 @@ def _project(rng: random.Random, root: Path) -> Project:
     environment = {name: str(root / folder) for name, folder in folders.items()}
     environment |= {"TMPDIR": str(root / "tmp"), "PYTHONPATH": _TREE, "EDGEC_DEBUG": "1"}
     environment |= {"PATH": os.environ["PATH"], "EDGEC_CACHE_LIMIT": "1G", "LC_ALL": "C.UTF-8"}
+    # CPython 3.11 takes a compiled module for whole that a limit on the size of files has cut.
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"
     return Project(rng, root, ["compile"], environment)
 
 

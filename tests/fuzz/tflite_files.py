@@ -1,5 +1,8 @@
 """Campaign `tflite`: damaged TensorFlow Lite files through the command line.
 
+Files are damaged byte by byte, field by field of any of their tables, and in what they say of
+tensors and operators.
+
 A finding is a traceback or exit code 70, a file left behind, memory or time beyond the limits.
 """
 
@@ -16,11 +19,11 @@ from .command_line import left_behind, own_scratch, run_command
 
 _TESTS = Path(__file__).resolve().parent.parent
 _MODEL, _OUT = "model.tflite", "out"
-_LIES_SHARE = 0.5
+_LIES_SHARE, _FIELDS_SHARE = 0.35, 0.4
 _BOARDS = ("host", "host", "nucleo_f446re", "microbit", "rpi_pico")
 
 _WHOLE: list[bytes] = []
-"""Networks and files of one operator, to be damaged byte by byte."""
+"""Networks and files of one operator, to be damaged in bytes and fields."""
 _RECORDS: list[tuple[Any, Any]] = []
 """Tensors and operator of files of one operator, to be written with lies."""
 
@@ -73,9 +76,13 @@ def run(case: Case) -> Outcome:
 
 def _damaged(rng: random.Random) -> bytes:
     from tflite_damage import lying_model, mutated
+    from tflite_fields import damaged_fields
 
-    if rng.random() < _LIES_SHARE:
+    kind = rng.random()
+    if kind < _LIES_SHARE:
         return lying_model(rng, *rng.choice(_RECORDS))
+    if kind < _LIES_SHARE + _FIELDS_SHARE:
+        return damaged_fields(rng, rng.choice(_WHOLE))
     return mutated(rng, rng.choice(_WHOLE))
 
 

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
+from tflite_fields import damaged_fields, fields_of
+from tflite_networks import int8_network
 
 from tests.fuzz import __main__ as command
 from tests.fuzz.campaign import Campaign, Case, Outcome
 from tests.fuzz.campaigns import MODULES, load
 from tests.fuzz.harness import Run, Summary, run_campaign
+from tests.fuzz.networks import _decibels
 
 
 def tried(run, folder: Path, cases: int = 1, **options) -> Summary:
@@ -129,3 +135,18 @@ def test_the_command_fails_if_there_are_findings(tmp_path: Path, monkeypatch, ca
 @pytest.mark.parametrize("name", sorted(MODULES))
 def test_every_campaign_loads(name: str):
     assert load(name).nightly > 0
+
+
+def test_outputs_that_are_zero_and_in_small_units_are_judged():
+    zero, one = np.zeros((2, 3)), np.full((2, 3), 1e-20)
+    assert _decibels(zero, zero) == math.inf
+    assert _decibels(zero, one) == -math.inf
+    assert _decibels(one, 1.1 * one) == pytest.approx(20.0)
+
+
+def test_every_field_of_a_file_may_lie(tmp_path: Path):
+    data = int8_network(tmp_path / "model.tflite").read_bytes()
+    fields = fields_of(data)
+    assert len({field.place for field in fields}) == len(fields) > 50
+    found = [damaged_fields(random.Random(seed), data) for seed in range(40)]
+    assert sum(each != data for each in found) > 30
