@@ -26,7 +26,7 @@ from edgec.base.interrupts import interrupts_raised
 from edgec.report import console
 
 _NO_ROOM = ("failed to map segment", "cannot allocate memory", "Cannot allocate memory")
-"""What the C library says where there is no memory for a library to be loaded."""
+"""Words of the C library where there is no memory for a library to be loaded."""
 
 
 def guarded(command: Callable[[], object], *, json: bool = False) -> int:

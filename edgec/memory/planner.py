@@ -159,7 +159,7 @@ def _with_moved(
     order: Sequence[int],
     places: tuple[int, int],
 ) -> Arrangement | None:
-    """What `decode` makes of an order with one buffer elsewhere; None if it is taller.
+    """Result of `decode` for an order with one buffer elsewhere; None if it is taller.
 
     A buffer with the same rivals before it, all of them where they were, stays where it was.
 

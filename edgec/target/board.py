@@ -326,7 +326,7 @@ def _files() -> list[Path]:
 
 
 def _version(path: Path) -> tuple[int, int]:
-    """What changes with the text of a file, as far as its folder tells."""
+    """Size and time of a file, which change with its text."""
     found = path.stat()
     return found.st_size, found.st_mtime_ns
 

@@ -49,7 +49,7 @@ class _Sequence:
 
     Attributes:
         steps, batch, features, units: sizes.
-        backwards: of each direction, whether the last step comes first.
+        backwards: for each direction, whether the last step comes first.
         batch_first: axes of x and of states begin with the batch (layout = 1).
     """
 
@@ -259,7 +259,7 @@ _FUNCTIONS: Mapping[str, tuple[_Maker, float | None, float | None]] = MappingPro
         "scaledtanh": (_scaled_tanh, 1.0, 1.0),
     }
 )
-"""How each function is made, with the defaults of the numbers that it takes."""
+"""Makers of the functions, with the defaults of the numbers that each takes."""
 
 
 def _function(name: str, alphas: Iterator[float], betas: Iterator[float], clip: float) -> Function:
