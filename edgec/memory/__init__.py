@@ -1,13 +1,12 @@
 """Static memory: where every tensor and scratch buffer lives, planned offline.
 
 Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), what
-any plan needs (`peak`, `bounds`), the independent checker (`check`) and a text picture
+any plan needs (`peak`), the independent checker (`check`) and a text picture
 (`render`).  Knows buffers and steps only, no graphs; imports `base` alone.
 """
 
-from edgec.memory.bounds import disjoint_bound
 from edgec.memory.check import check_plan
-from edgec.memory.peak import Peak
+from edgec.memory.peak import Peak, disjoint_bound
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot, Space
 from edgec.memory.planner import plan_memory
 from edgec.memory.render import render_plan

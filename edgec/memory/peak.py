@@ -8,6 +8,7 @@ a millisecond where a plan takes a second.  The answer is a floor that plans of 
 from __future__ import annotations
 
 import itertools
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -126,3 +127,12 @@ def _span(order: Sequence[int], sizes: Sequence[int], gaps: Mapping[tuple[int, i
     for i in order:
         offsets[i] = max([0, *(at + gaps.get((j, i), sizes[j]) for j, at in offsets.items())])
     return max((offsets[i] + sizes[i] for i in order), default=0)
+
+
+def disjoint_bound(buffers: Iterable[Buffer]) -> int:
+    """Largest sum of `size_bytes` live at one step: the floor of any plan without overlaps."""
+    change: dict[int, int] = defaultdict(int)
+    for buffer in buffers:
+        change[buffer.first_step] += buffer.size_bytes
+        change[buffer.end_step] -= buffer.size_bytes
+    return max(itertools.accumulate(change[step] for step in sorted(change)), default=0)

@@ -20,8 +20,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from edgec.memory.bounds import disjoint_bound
-from edgec.memory.peak import Peak
+from edgec.memory.peak import Peak, disjoint_bound
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot, Space
 from edgec.memory.problem import Problem, make_problem
 

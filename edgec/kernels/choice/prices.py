@@ -7,15 +7,16 @@ benchmarks/choice_prices.py writes the tables of families, benchmarks/pool_price
 from __future__ import annotations
 
 import functools
+import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.kernels.choice.data_file import read_data
 
+T = TypeVar("T")
 PRICES_FILE = Path(__file__).with_name("prices.toml")
 _HINT = "install edgec again, or write the file: python benchmarks/choice_prices.py fit"
 _STRICT = ConfigDict(extra="forbid")
@@ -92,3 +93,25 @@ def price_tables(path: Path = PRICES_FILE) -> tuple[CorePrices, ...]:
     if len(cores) != len(set(cores)):
         raise ConfigError("a core has two tables of prices", where=path.name, hint=_HINT)
     return tables
+
+
+def read_data(path: Path, kind: TypeAdapter[T], what: str, hint: str) -> T:
+    """The content of a file.
+
+    Args:
+        path: the file.
+        kind: the type of what it holds.
+        what: what the file holds, for the message.
+        hint: what helps if it is damaged.
+
+    Raises:
+        ConfigError: it cannot be read, or does not hold this type.
+    """
+    try:
+        return kind.validate_python(tomllib.loads(path.read_text("utf-8")))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read {what}: {error}", where=path.name, hint=hint) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{key}: {first['msg']}", where=path.name, hint=hint) from error
