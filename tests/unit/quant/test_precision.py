@@ -154,7 +154,7 @@ def scores(*, chosen: bool = False) -> Graph:
     """Many classes that lie close together: int8 codes often name another one."""
     s = Sketch("scores")
     x = s.input("x", 1, 16)
-    found = gemm(s, gemm(s, x, 24, name="first"), 60, name="last")
+    found = gemm(s, gemm(s, x, 24, name="first"), 240, name="last")
     return s.graph(s(ops.ArgMax(1), found) if chosen else found)
 
 
