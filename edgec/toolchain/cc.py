@@ -13,7 +13,7 @@ from pathlib import Path
 
 from edgec.base.errors import BuildError
 from edgec.toolchain import process
-from edgec.toolchain.quick_tables import quick_parts
+from edgec.toolchain.quick_tables import QUIET, quick_parts
 
 INSTALL_HINT = "install one: apt-get install gcc"
 
@@ -138,6 +138,7 @@ def _quick(source: Path, target: Path) -> list[str | Path]:
         return ["-c", source]
     quick = target.with_suffix(".c")
     with source.open(encoding="utf-8") as lines, quick.open("w", encoding="utf-8") as written:
+        written.write(QUIET)
         written.writelines(quick_parts(lines))
     return ["-iquote", source.parent, "-c", quick]
 

@@ -11,6 +11,16 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+QUIET = """\
+#if defined(__clang__)
+#if __has_warning("-Wunterminated-string-initialization")
+#pragma clang diagnostic ignored "-Wunterminated-string-initialization"
+#endif
+#elif defined(__GNUC__) && __GNUC__ >= 15
+#pragma GCC diagnostic ignored "-Wunterminated-string-initialization"
+#endif
+"""
+"""Beginning of such a file: newer compilers warn of a literal that fills its array."""
 _TABLE = re.compile(r"(const int8_t \w+\[(\d+)\] = )\{([-0-9,\s]+)\};")
 _OCTAL = re.compile("[^0-9]0[0-9]")
 _DIGITS = 4
