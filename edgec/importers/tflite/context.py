@@ -181,7 +181,8 @@ def code_params(tensor: FileTensor, shape: tuple[int, ...]) -> QuantParams | Non
     """Quantization parameters of a computed tensor; None if it holds no codes.
 
     Raises:
-        UnsupportedError: it has a scale for each channel.
+        UnsupportedError: it has a scale for each channel, or int16 codes of another zero point than
+            0, which the quantization specification of TensorFlow Lite asks for.
     """
     dtype = _VALUES.get(tensor.type)
     if dtype not in _CODES or dtype is None or not len(tensor.scales):
@@ -189,6 +190,11 @@ def code_params(tensor: FileTensor, shape: tuple[int, ...]) -> QuantParams | Non
     if len(tensor.scales) > 1:
         raise UnsupportedError(
             "has activations quantized per channel", "quantize activations per tensor"
+        )
+    if dtype is DType.INT16 and np.any(tensor.zero_points):
+        raise UnsupportedError(
+            f"has int16 activations whose zero point, {tensor.zero_points[0]}, is not 0",
+            "convert it again: the zero point of int16 codes is 0 in TensorFlow Lite",
         )
     return params(tensor, dtype, shape)
 

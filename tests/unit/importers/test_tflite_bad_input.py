@@ -55,6 +55,15 @@ def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path)
     assert summary.outputs[0].shape == (1, 4)
 
 
+@pytest.mark.parametrize("name", ["x", "y"])
+def test_int16_codes_have_the_zero_point_that_the_format_says(tmp_path: Path, name: str):
+    codes = T((1, 4), dtype="int16", scale=[0.02], zero=[0])
+    tensors = {"x": codes, "y": codes, name: replace(codes, zero=[3])}
+    path = write_tflite(tmp_path / "m.tflite", tensors, [Op("RELU", ["x"], ["y"])])
+    with pytest.raises(ImportModelError, match="zero point, 3, is not 0"):
+        integer_model(path, None, CompileOptions())
+
+
 def test_state_is_refused(tmp_path: Path):
     tensors = {**X, "s": T((1, 4), variable=True)}
     refused(tmp_path, "state that lives between runs", tensors, [Op("ADD", ["x", "s"], ["y"])])
