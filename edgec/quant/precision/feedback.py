@@ -14,7 +14,6 @@ from edgec.base.options import Observer, QuantSettings
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.real import RealOperator
-from edgec.ir.turns import CARRY_OPERAND
 from edgec.quant.cnn.calibrate import calibrate
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import int16_codes
@@ -30,10 +29,14 @@ def feedback_values(graph: Graph) -> frozenset[str]:
     Args:
         graph: REAL or ANNOTATED stage.
     """
-    updates = [node for node in graph.nodes if node.attrs.updates]
-    carried = {node.inputs[CARRY_OPERAND] for node in updates}
+    updates = [
+        ops.Update.Inputs.of(node.inputs)
+        for node in graph.nodes
+        if isinstance(node.attrs, ops.Update)
+    ]
+    carried = {update.carry for update in updates}
     after = _reached(graph.nodes, carried)
-    leading = {node.inputs[0] for node in updates}
+    leading = {update.x for update in updates}
     for node in reversed(graph.nodes):
         if leading.intersection(node.outputs) and not _carries(node):
             leading.update(node.inputs)
