@@ -21,20 +21,23 @@ DIRECT = PoolKernelOptions("auto", rules=(PoolKernelRule.parse("direct"),))
 """A kernel that is faster with every bit less."""
 
 
+def images(count: int, seed: int) -> Array:
+    """Images whose colours differ, so that classes do; float32 [count, 8, 8, 3]."""
+    rng = np.random.default_rng(seed)
+    colours = rng.normal(size=(count, 1, 1, 3))
+    return (rng.normal(size=(count, 8, 8, 3)) + 2 * colours).astype(np.float32)
+
+
 @pytest.fixture(scope="module")
 def graph() -> Graph:
     real = run_passes(pooled_network(small_network()), REAL_PASSES).graph
-    data = np.random.default_rng(0).normal(size=(16, 8, 8, 3)).astype(np.float32)
-    annotated, _ = annotate(real, {"x": data}, QuantOptions())
+    annotated, _ = annotate(real, {"x": images(16, 0)}, QuantOptions())
     return run_passes(to_integer(annotated), INTEGER_PASSES).graph
 
 
 @pytest.fixture(scope="module")
 def samples(graph: Graph) -> dict[str, Array]:
-    rng = np.random.default_rng(2)
-    colours = rng.normal(size=(40, 1, 1, 3))  # so that classes differ
-    data = (rng.normal(size=(40, 8, 8, 3)) + 2 * colours).astype(np.float32)
-    return {"x": graph.quant("x").quantize(data)}
+    return {"x": graph.quant("x").quantize(images(40, 2))}
 
 
 def test_widths_grow_with_what_may_not_be_lost(graph: Graph, samples: dict[str, Array]) -> None:
