@@ -31,7 +31,6 @@ from edgec.report import console
 from edgec.report.console import count, safe
 from edgec.report.progress import status
 from edgec.report.tables import table
-from edgec.report.text import estimate_line
 
 if TYPE_CHECKING:
     from edgec.commands.quantize import Quantization, Shares
@@ -162,6 +161,7 @@ def quantize(
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     from edgec.commands.compile_facts import estimate_report
+    from edgec.report.text import estimate_line
     from edgec.quant.common.report import weights_notes
 
     rows = [
