@@ -161,8 +161,8 @@ def quantize(
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     from edgec.commands.compile_facts import estimate_report
-    from edgec.report.text import estimate_line
     from edgec.quant.common.report import weights_notes
+    from edgec.report.text import estimate_line
 
     rows = [
         (
