@@ -175,8 +175,8 @@ class _Run:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
 
             def narrow(samples: Mapping[str, Array]) -> Fitted:
-                fit = fits_of(samples).narrow
-                return Fitted(fit.real, fit.integer(()))
+                again = annotate_beside(graph, samples, options, None, converters)
+                return Fitted(again.real, again.converted(converters))
 
             return found, found.converted(converters), narrow
         data = checked_calibration(graph, self._calibration)

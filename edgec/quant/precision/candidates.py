@@ -38,7 +38,7 @@ def observed_candidates(annotated: Graph, data: Mapping[str, Array]) -> Candidat
         data: from `checked_calibration`.
     """
     groups = [group for group in code_groups(annotated) if _can_widen(annotated, group)]
-    names = [name for group in groups for name in group.members]
+    names = [name for group in groups for name in group.sources]
     ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
     codes = int16_codes(annotated, groups, ranges)
     found = [group for group in groups if group.members[0] in codes]

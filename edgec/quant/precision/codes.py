@@ -43,11 +43,12 @@ def int16_codes(
     Args:
         graph: ANNOTATED stage.
         groups: what is to have int16 codes, from `code_groups`.
-        ranges: extremes of every value over the calibration data.
+        ranges: extremes of every source over the calibration data; what constants add to a group is
+            in its int8 codes.
     """
     found = {}
     for group in groups:
-        magnitude = max(_magnitude(graph, name, ranges) for name in group.members)
+        magnitude = max(_magnitude(graph, name, ranges) for name in group.sources)
         codes = group_codes(graph, group, magnitude)
         if codes is not None:
             found.update(dict.fromkeys(group.members, codes))

@@ -69,7 +69,7 @@ def feedback_codes(real: Graph, annotated: Graph, data: Mapping[str, Array]) -> 
         if values.intersection(group.members)
         and not any(_is_given(real, name) for name in group.members)
     ]
-    names = [name for group in groups for name in group.members]
+    names = [name for group in groups for name in group.sources]
     ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
     return int16_codes(annotated, groups, ranges)
 
