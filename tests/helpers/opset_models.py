@@ -91,6 +91,14 @@ def pooled(**more: Any) -> Case:
     return Case({"X": MAPS}, attributes=WINDOW | more)
 
 
+def recurrent(gates: int) -> Case:
+    """Five steps, four units."""
+    stored = {"W": f(1, 4 * gates, 3), "R": f(1, 4 * gates, 4) / 2, "B": f(1, 8 * gates)}
+    first = (N("Transpose", ["x"], ["X"], perm=[1, 0, 2]),)
+    last = (N("Transpose", ["made"], ["y"], perm=[2, 0, 1, 3]),)
+    return Case({"x": (1, 5, 3)}, stored, {"hidden_size": 4}, before=first, after=last)
+
+
 PAIR = Case({"A": ROW, "B": ROW})
 CASES: Mapping[str, Case] = MappingProxyType(
     {
@@ -118,6 +126,9 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "Cast": Case(X, {"half": np.float32(0.5)}, {"to": FLOAT}, before=(N("Less", ["x", "half"], ["input"]),)),
         "Identity": Case({"input": ROW}, after=(N("Neg", ["made"], ["y"]),)),
         "Dropout": Case({"data": ROW}, {"ratio": np.float32(0.4)}, after=(N("Neg", ["made"], ["y"]),)),
+        "LSTM": recurrent(4),
+        "GRU": recurrent(3),
+        "RNN": recurrent(1),
         "Gemm": Case({"A": (1, 6)}, {"B": f(5, 6), "C": f(5)}, {"transB": 1}),
         "MatMul": Case({"A": (1, 3, 6)}, {"B": f(6, 5)}),
         "Einsum": Case({"A": (1, 3, 6)}, {"B": f(6, 5)}, {"equation": "bij,jk->bik"}),
