@@ -25,7 +25,7 @@ from edgec.base.portable_functions import log, power
 
 PLENTY = 1000
 """Values that show their range: a fresh one lies beyond it in one of 500 cases."""
-_FEWEST = 4
+_FEWEST = 8
 """Values below which nothing is known of a tail."""
 _LEAST_SHAPE = 4
 """Least k of a tail; with 2 its variance has no end, and one range would have to hold anything."""
