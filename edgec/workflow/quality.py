@@ -74,8 +74,11 @@ def _why(loss: LayerLoss, graph: Graph, report: QuantReport, settings: QuantSett
 
 
 def _poor_elsewhere(found: Estimate | None) -> Iterator[str]:
-    """A sentence where the calibration data are well and others may not be."""
-    if found is None or found.lower_db >= POOR_DB:
+    """A sentence where the calibration data are well and others are not.
+
+    Where others may not be, but most likely are, the line of the estimate says so.
+    """
+    if found is None or found.output_db >= POOR_DB:
         return
     expected = (
         f"{found.output_db:.1f} dB of signal to quantization noise are expected at the worst "
