@@ -195,5 +195,8 @@ def _macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int
         case "Gemm" if len(x) == 2:
             # Whether or not x is transposed.
             return math.prod(x) * math.prod(y[1:])
+        case "LSTM" | "GRU" | "RNN" if len(x) == 3 and len(inputs) > 2 and inputs[2] is not None:
+            # Steps and batch, in either order.
+            return x[0] * x[1] * (math.prod(weight) + math.prod(inputs[2]))
         case _:
             return 0

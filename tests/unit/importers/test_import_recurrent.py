@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from recurrent_models import FEATURES, recurrent
 
 from edgec.base.errors import ImportModelError
-from edgec.importers.formats import import_model
+from edgec.importers.formats import import_model, inspect_model
 
 OPERATORS = ("LSTM", "GRU", "RNN")
 
@@ -155,6 +155,11 @@ def test_lengths_and_peepholes_are_refused_by_name(tmp_path: Path) -> None:
     proto.graph.initializer.append(numpy_helper.from_array(array, "peepholes"))
     with pytest.raises(ImportModelError, match="peepholes"):
         imported(proto, tmp_path)
+
+
+def test_inspect_counts_the_products_of_all_steps(tmp_path: Path) -> None:
+    path = save(recurrent("GRU", steps=7, direction="bidirectional"), tmp_path)
+    assert inspect_model(path).macs == 7 * 2 * 3 * 4 * (FEATURES + 4)
 
 
 def test_steps_are_no_batch(tmp_path: Path) -> None:
