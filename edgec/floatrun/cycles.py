@@ -53,7 +53,9 @@ Step = Node | Cycle
 
 def steps(graph: Graph) -> tuple[Step, ...]:
     """The nodes of a graph in an order of execution, those of carried values in cycles."""
-    loops = {border.loop for node in graph.nodes if (border := node.attrs.border) is not None}
+    borders = (node.attrs.border for node in graph.nodes)
+    # In the order of the graph, which is the same whatever the order of a set would be.
+    loops = dict.fromkeys(border.loop for border in borders if border is not None)
     return _planned(graph, graph.nodes, sorted(loops, key=depth))
 
 
@@ -84,7 +86,7 @@ def _planned(graph: Graph, nodes: Sequence[Node], loops: Sequence[Scope]) -> tup
     else:
         return tuple(nodes)
     own = [node for node in nodes if node.name in names]
-    later = _after(nodes, {name for node in own for name in node.outputs}) - names
+    later = _later(graph, nodes, own, rest) - names
     before = [node for node in nodes if node.name not in names | later]
     after = [node for node in nodes if node.name in later]
     made = dict.fromkeys(name for node in own for name in node.outputs)
@@ -97,6 +99,30 @@ def _planned(graph: Graph, nodes: Sequence[Node], loops: Sequence[Scope]) -> tup
         tuple(name for name in made if _is_wanted(graph, name, names)),
     )
     return (*_planned(graph, before, rest), cycle, *_planned(graph, after, rest))
+
+
+def _later(
+    graph: Graph, nodes: Sequence[Node], own: Sequence[Node], loops: Sequence[Scope]
+) -> set[str]:
+    """Names of the nodes that depend on a cycle, and of whole cycles of other loops if one does.
+
+    A cell that reads this one begins with values of its own, which do not depend on it.
+    """
+    values = {name for node in own for name in node.outputs}
+    begun: set[str] = set()
+    while True:
+        later = _after(nodes, values) | begun
+        begins = [
+            node
+            for node in nodes
+            for name in node.outputs
+            if name in graph.updates and graph.updates[name].name in later and name not in values
+            if any(_carries(node, loop) for loop in loops)
+        ]
+        if not begins:
+            return later
+        values.update(name for node in begins for name in node.outputs)
+        begun.update(node.name for node in begins)
 
 
 def _cycle(graph: Graph, nodes: Sequence[Node], loop: Scope) -> set[str]:
