@@ -166,11 +166,6 @@ class _Run:
             What it was made of, the graph, and what fits the network to other samples.
         """
         options, converters, tell = self._options.quant, self._converters, self._tell
-
-        def fits_of(samples: Mapping[str, Array]) -> ObservedFits:
-            again = ranged(graph, samples, options, None, converters)
-            return ObservedFits(again, samples, options, converters)
-
         if options.settings().precision is Precision.INT8 or self._calibration is None:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
 
@@ -189,7 +184,8 @@ class _Run:
         report = replace(choice.made.report, precision=choice.report)
 
         def same(samples: Mapping[str, Array]) -> Fitted:
-            return Fitted(*choice.again(fits_of(samples)))
+            again = ranged(graph, samples, options, None, converters)
+            return Fitted(*choice.again(ObservedFits(again, samples, options, converters)))
 
         return replace(choice.made, report=report), choice.integer, same
 

@@ -30,7 +30,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
 def recurrent(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
     """All directions, layouts, initial states and activations; whole sequences, no peepholes."""
     sequence = _Sequence.of(node)
-    _check_lengths(node, sequence)
+    _refuse_others(node, sequence)
     found = [_direction(ctx, node, sequence, number) for number in range(sequence.directions)]
     layout = int(sequence.batch_first)
     outputs: list[Tensor] = []
@@ -93,8 +93,8 @@ class _Sequence:
         return cls(steps, batch, shape[2], units, backwards, first)
 
 
-def _check_lengths(node: OnnxNode, sequence: _Sequence) -> None:
-    """Every sequence has all steps, and there are no peepholes."""
+def _refuse_others(node: OnnxNode, sequence: _Sequence) -> None:
+    """Check that every sequence has all steps, and that there are no peepholes."""
     if node.has(_LENGTHS):
         lengths = node.constant(_LENGTHS, "sequence lengths").array
         if not (lengths == sequence.steps).all():
