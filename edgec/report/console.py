@@ -24,21 +24,38 @@ WIDTH_OF_FILES = 160
 """Characters of a line where nobody can widen the terminal: files, logs, pipes, CI."""
 
 
+_verbose = False
+
+
+def is_verbose() -> bool:
+    """Whether the user asked for everything (`-v`); otherwise a command fits a screen."""
+    return _verbose
+
+
 class _Messages(logging.Handler):
     """Log records in the form of the other messages on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         style = "bold yellow" if record.levelno >= logging.WARNING else "dim"
-        err.print(f"[{style}]{record.levelname.lower()}:[/] {safe_lines(record.getMessage())}")
+        text = safe_lines(record.getMessage())
+        print_prose(f"[{style}]{record.levelname.lower()}:[/] {text}", err)
 
 
 def set_up_logging(verbose: bool) -> None:
-    """Log warnings (or, if `verbose`, everything) to stderr."""
+    """Log warnings (or, if `verbose`, everything) to stderr; with it commands show everything."""
+    global _verbose  # noqa: PLW0603  (the one switch of the command line)
+    _verbose = verbose
     for stream in (out, err):
         if not stream.is_terminal:
             stream.width = WIDTH_OF_FILES
     logging.basicConfig(level=logging.WARNING, handlers=[_Messages()], force=True)
     logging.getLogger("edgec").setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+def print_prose(text: str, stream: Console | None = None) -> None:
+    """Sentences, as markup: in a terminal no word of them is broken."""
+    found = stream or out
+    found.print(text, soft_wrap=not found.is_terminal)
 
 
 def print_json(data: Any) -> None:
@@ -54,9 +71,9 @@ def print_json_error(error: EdgecError) -> None:
 def print_error(error: EdgecError) -> None:
     """Print an error on stderr: place, message and hint."""
     where = f"[bold]{safe(error.where)}[/]: " if error.where else ""
-    err.print(f"[bold red]error:[/] {where}{safe_lines(error.what)}")
+    print_prose(f"[bold red]error:[/] {where}{safe_lines(error.what)}", err)
     if error.hint:
-        err.print(f"[cyan]hint:[/] {safe_lines(error.hint)}")
+        print_prose(f"[cyan]hint:[/] {safe_lines(error.hint)}", err)
 
 
 def print_next(*words: object, note: str = "") -> None:
