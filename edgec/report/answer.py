@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
-from edgec.report.console import count, print_prose, safe
+from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.model import CheckReport, Report
+from edgec.report.verdict import Verdict, verdict_of
 
 _BAR = 10
 """Characters of a bar."""
-_LABELS = 10
-"""Characters of the labels at the left."""
-_AS_GOOD_DB, _POOR_DB = 30.0, 20.0
-"""Signal to noise of an output from which on, and below which, it is called so.  20 dB is where
-warnings begin (`quant`); at 30 dB noise is 3 % of the signal."""
-_AS_GOOD, _POOR = 0.98, 0.9
-"""Shares of equal decisions from which on, and below which, an output is called so."""
-_WHERE = {"host": "on this computer", "emulator": "in the emulator"}
+PLACES = {"host": "on this computer", "emulator": "in the emulator", "device": "on the board"}
+"""Places that run a build, in words."""
+_FULL_WIDTH = 8
+"""Bits of activations that lose nothing beside int8."""
 _MOST_WARNINGS = 4
 """Warnings that are printed whole above the answer."""
 
@@ -53,10 +49,10 @@ def print_answer(
     for line in (*warning_lines(report), *shown):
         print_prose(line, out)
     for label, text in answer_lines(report, folder):
-        print_prose(f"{label + ':':<{_LABELS}}{text}", out)
+        print_labelled(label, text, out)
     if following:
         command = safe(shlex.join(str(word) for word in following))
-        out.print(f"{'next:':<{_LABELS}}[bold green]{command}[/]")
+        out.print(f"next:     [bold green]{command}[/]")
 
 
 def warning_lines(report: Report) -> Iterator[str]:
@@ -88,26 +84,6 @@ def answer_lines(report: Report, folder: Path) -> Iterator[tuple[str, str]]:
     names = ("report.txt", "firmware.elf", "library", "project")
     found = [name for name in names if (folder / name).exists()]
     yield "written", safe(f"{folder}: {', '.join(found)}")
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Accuracy of a build in words.
-
-    Attributes:
-        word: "as good as float", "slightly worse", "poor", "as the file" or "unknown".
-        figures: what says so; may be empty.
-    """
-
-    word: str
-    figures: str = ""
-
-    @property
-    def text(self) -> str:
-        """Word and figures in one line, the word in colour."""
-        colour = {"poor": "bold red", "slightly worse": "yellow", "unknown": "yellow"}
-        styled = f"[{colour.get(self.word, 'green')}]{self.word}[/]"
-        return f"{styled}: {self.figures}" if self.figures else styled
 
 
 def size_words(size: int) -> str:
@@ -180,49 +156,19 @@ def rate_words(seconds: float) -> str:
 
 
 def _accuracy(report: Report) -> Verdict:
-    """Accuracy in words, by the best that is known: held-back samples, then those of calibration.
-
-    Noise beside the signal is 10**(-dB/20).
-    """
-    source = report.calibration.source
-    if source == "synthetic":
-        return Verdict("unknown", "no --calibration with typical inputs was given")
-    if source == "none":
+    """Accuracy in words."""
+    if report.calibration.source == "none":
         return Verdict("as the file", _beside_file(report))
-    words, figures = [], []
-    decisions = report.decisions
-    if decisions is not None and decisions.classes:
-        words.append(_word(decisions.equal / decisions.samples, _AS_GOOD, _POOR))
-        figures.append(f"decides as float on {decisions.equal} of {decisions.samples} samples")
-    decibels = _decibels(report)
-    if decibels is not None:
-        words.append(_word(decibels, _AS_GOOD_DB, _POOR_DB))
-        noise = 100 * 10 ** (-decibels / 20)
-        fresh = "expected on new data" if report.estimate else "on the calibration data"
-        few = ", few samples" if report.estimate and report.estimate.few_samples else ""
-        where = "" if figures else f" {fresh}{few}"
-        figures.append(f"{noise:.2g}% noise{where} ({decibels:.1f} dB)")
-    if not words:
-        return Verdict("unknown", "nothing was measured; edgec evaluate does with labelled data")
-    return Verdict(max(words, key=_WORDS.index), ", ".join(figures))
-
-
-_WORDS = ("as good as float", "slightly worse", "poor")
-
-
-def _word(value: float, good: float, poor: float) -> str:
-    return _WORDS[0 if value >= good else 1 if value >= poor else 2]
-
-
-def _decibels(report: Report) -> float | None:
-    """Signal to noise of the worst output, as far as it is known."""
-    if report.estimate is not None and report.estimate.output_db is not None:
-        return report.estimate.output_db
+    bits = min((layer.activation_bits for layer in report.pooled), default=_FULL_WIDTH)
+    if bits < _FULL_WIDTH:
+        cut = f"{len(report.pooled)} layers see {bits} bits of their inputs"
+        return Verdict("unknown", f"{cut}; edgec evaluate measures what that costs")
     names = {tensor.name for tensor in report.outputs}
     known = [(each.name in names, each.sqnr_db) for each in report.layers]
     own = [decibels for is_output, decibels in known if is_output and decibels is not None]
     others = [decibels for _, decibels in known if decibels is not None]
-    return min(own) if own else others[-1] if others else None
+    measured = min(own) if own else others[-1] if others else None
+    return verdict_of(report.calibration.source, report.decisions, report.estimate, measured)
 
 
 def _beside_file(report: Report) -> str:
@@ -238,8 +184,8 @@ def _beside_file(report: Report) -> str:
 
 def _checked(checks: Sequence[CheckReport]) -> str:
     done = [check for check in checks if not check.skipped]
-    texts = [_WHERE.get(check.what, f"on {check.what}") for check in done]
-    missing = [f"not {_WHERE[c.what]}: {c.skipped}" for c in checks if c.skipped]
+    texts = [PLACES.get(check.what, f"on {check.what}") for check in done]
+    missing = [f"not {PLACES[c.what]}: {c.skipped}" for c in checks if c.skipped]
     if not done:
         return f"[yellow]{safe('; '.join(missing) or 'no (--no-verify)')}[/]"
     steps, decimals = (max(getattr(c, name) for c in done) for name in ("steps", "decimals"))

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
 
 from edgec.base.errors import EdgecError
 from edgec.base.names import printable
@@ -56,6 +57,23 @@ def print_prose(text: str, stream: Console | None = None) -> None:
     """Sentences, as markup: in a terminal no word of them is broken."""
     found = stream or out
     found.print(text, soft_wrap=not found.is_terminal)
+
+
+_LABELS = 10
+"""Characters of the labels of an answer."""
+
+
+def print_labelled(label: str, text: str, stream: Console | None = None) -> None:
+    """A line of an answer, its text as markup, after a label such as "speed:"."""
+    found = stream or out
+    if not found.is_terminal:
+        found.print(f"{label + ':':<{_LABELS}}{text}")
+        return
+    grid = Table.grid()
+    grid.add_column(min_width=_LABELS, no_wrap=True)
+    grid.add_column(overflow="fold")
+    grid.add_row(f"{label}: ", text)
+    found.print(grid)
 
 
 def print_json(data: Any) -> None:
