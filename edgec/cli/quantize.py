@@ -90,7 +90,7 @@ def quantize(
     ] = None,
     device: Annotated[
         str,
-        typer.Option(help="Where to train: auto, cpu or cuda.", rich_help_panel=TRAINING),
+        typer.Option(metavar="auto|cpu|cuda", help="Where to train.", rich_help_panel=TRAINING),
     ] = "auto",
     seed: Annotated[
         int | None,
