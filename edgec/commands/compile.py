@@ -21,7 +21,12 @@ from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget
-from edgec.commands.compile_facts import placement_report, ram_constants, share_of
+from edgec.commands.compile_facts import (
+    placement_report,
+    ram_constants,
+    share_of,
+    with_normalize,
+)
 from edgec.commands.compile_report import build_report, model_ports
 from edgec.commands.compile_speed import estimated_speed
 from edgec.commands.output_folder import default_folder, keeping
@@ -190,6 +195,7 @@ def compile_model(
                 run_stack,
                 speed,
             )
+            found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
             write_reference(ready.integer, staging)
             write_text(found, staging)

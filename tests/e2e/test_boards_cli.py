@@ -58,7 +58,7 @@ def test_a_new_board_builds_and_runs(capsys: Capsys, tmp_path: Path) -> None:
     command[command.index("MODEL.onnx")] = str(MLP)
     built = edgec(capsys, *command, "--calibration", CALIBRATION, "--out", "out")
     assert built.code == 0, built.err
-    assert "checked on emulator: 1 input" in built.out
+    assert "in the emulator, every layer (2) bit for bit" in built.out
 
 
 def test_new_boards_that_are_refused(capsys: Capsys, tmp_path: Path) -> None:
