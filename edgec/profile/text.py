@@ -46,19 +46,21 @@ def _slowest_table(found: Profile) -> object:
     """Arrange the layers that take most of the time, and the rest in a row."""
     order = sorted(found.layers, key=lambda layer: -layer.counts.cycles)
     shown = order[:_SLOWEST]
-    total = found.total_cycles
+    total, measured = found.total_cycles, found.measured_cycles is not None
     numbers = {id(layer): number for number, layer in enumerate(found.layers)}
     rows = [
         (
             *_slow_row(str(numbers[id(layer)]), layer.title, layer.op, layer.counts.cycles, found),
             bar(layer.counts.cycles, shown[0].counts.cycles),
+            *(_measured(layer.counts.cycles, layer.measured_cycles) if measured else ()),
         )
         for layer in shown
     ]
     rest = total - sum(layer.counts.cycles for layer in shown)
     if len(order) > len(shown):
         rows.append(_slow_row("", f"{len(order) - len(shown)} others", "", rest, found))
-    columns = (">", "…layer", "operator", ">ms", ">share", "")
+    more = (">measured cycles", ">error") if measured else ()
+    columns = (">", "…layer", "operator", ">ms", ">share", "", *more)
     return table(f"{found.model_name} on {found.board_title}: slowest layers", columns, rows)
 
 

@@ -46,7 +46,7 @@ def print_answer(
     board = report.board
     mhz = f", {board.clock_hz / 1e6:g} MHz" if board.clock_hz else ""
     out.print(f"[bold]{safe(report.model)}[/] on {safe(board.title)} ({board.core.value}{mhz})")
-    for line in (*warning_lines(report), *shown):
+    for line in (*warning_lines(report), *_kept(report), *shown):
         print_prose(line, out)
     for label, text in answer_lines(report, folder):
         print_labelled(label, text, out)
@@ -68,6 +68,13 @@ def warning_lines(report: Report) -> Iterator[str]:
         yield f"[bold yellow]warning:[/] {safe(text)}"
     if len(found) > _MOST_WARNINGS:
         yield f"[bold yellow]warning:[/] {len(found) - _MOST_WARNINGS} more, see report.txt"
+
+
+def _kept(report: Report) -> Iterator[str]:
+    """A line on what the model keeps from run to run, which nobody may have asked for."""
+    if report.state:
+        pairs = ", ".join(f"{taken} = {given}" for taken, given in report.state.items())
+        yield f"kept from run to run: {safe(pairs)}"
 
 
 def answer_lines(report: Report, folder: Path) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,7 @@ def test_show_has_every_number_of_the_file(capsys: Capsys, name: str) -> None:
     board = load_board(name)
     assert {key: data[key] for key in board.to_json()} == board.to_json()
     assert data["checked_by"]
-    text = edgec(capsys, "boards", "show", name).out
+    text = edgec(capsys, "boards", "show", name, "-v").out
     for word in (board.name, board.mcu, board.core.value, *(s.document for s in board.sources)):
         assert word in text
     if board.memory is not None:
