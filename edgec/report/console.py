@@ -12,7 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
 from edgec.base.errors import EdgecError
 from edgec.base.names import printable
@@ -69,11 +69,10 @@ def print_labelled(label: str, text: str, stream: Console | None = None) -> None
     if not found.is_terminal:
         found.print(f"{label + ':':<{_LABELS}}{text}")
         return
-    grid = Table.grid()
-    grid.add_column(min_width=_LABELS, no_wrap=True)
-    grid.add_column(overflow="fold")
-    grid.add_row(f"{label}: ", text)
-    found.print(grid)
+    lines = Text.from_markup(text).wrap(found, found.width - _LABELS, overflow="fold")
+    for number, line in enumerate(lines):
+        line.rstrip()
+        found.print(Text(f"{f'{label}: ' if number == 0 else '':<{_LABELS}}") + line)
 
 
 def print_json(data: Any) -> None:

@@ -11,6 +11,8 @@ _AS_GOOD_DB, _POOR_DB = 30.0, 20.0
 warnings begin (`quant`); at 30 dB noise is 3 % of the signal."""
 _AS_GOOD, _POOR = 0.98, 0.9
 """Shares of equal decisions from which on, and below which, an output is called so."""
+_WHOLE = 10
+"""Percent of noise from which on no decimals are shown."""
 _WORDS = ("as good as float", "slightly worse", "poor")
 
 
@@ -64,7 +66,8 @@ def verdict_of(
         fresh = "on the calibration data" if expected is None else "expected on new data"
         few = ", few samples" if estimate is not None and estimate.few_samples else ""
         where = "" if figures else f" {fresh}{few}"
-        figures.append(f"{noise:.2g}% noise{where} ({decibels:.1f} dB)")
+        percent = f"{noise:.0f}" if noise >= _WHOLE else f"{noise:.2g}"
+        figures.append(f"{percent}% noise{where} ({decibels:.1f} dB)")
     if not words:
         return Verdict("unknown", "nothing was measured; edgec evaluate does with labelled data")
     return Verdict(max(words, key=_WORDS.index), ", ".join(figures))

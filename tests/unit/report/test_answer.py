@@ -78,6 +78,7 @@ def test_noise_in_words(decibels: float, word: str) -> None:
     text = lines(built(estimate=expected(decibels)))["accuracy"]
     assert word in text
     assert f"{decibels:.1f} dB" in text
+    assert "112% noise" in lines(built(estimate=expected(-1.0)))["accuracy"]
 
 
 def test_the_worse_of_decisions_and_noise_counts() -> None:
