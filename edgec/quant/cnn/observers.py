@@ -8,6 +8,7 @@ without error, and after a Relu they would drown everything else.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,6 +22,8 @@ from edgec.quant.common.few_samples import Tail, upper_tail
 from edgec.quant.common.params import Range, activation_params, int8_params
 
 BINS = 2048
+_BLOCK = 1 << 15
+"""Elements that are counted at a time: as many as fit the processor's cache."""
 _MSE_STEPS = 64
 _MSE_LEAST = 0.25
 """The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
@@ -158,20 +161,28 @@ class Histogram:
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
-        width = self.range.high - self.range.low
-        nonzero = values[values != 0]
-        if width <= 0 or nonzero.size == 0:
+        if self.range.high <= self.range.low:
             return
-        index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
-        index = np.clip(index, 0, BINS - 1)
-        plain = np.bincount(index, minlength=BINS)
+        flat = values.reshape(-1)
+        own = [_repeating(part.weight, values.shape) for part in self.aim.parts]
+        size = max((len(each) for each in own if each is not None), default=1)
+        step = max(_BLOCK // size, 1) * size
+        tiled = [each if each is None else np.tile(each, step // len(each)) for each in own]
+        for start in range(0, flat.size, step):
+            self._add(flat[start : start + step], tiled)
+
+    def _add(self, values: Array, weights: Sequence[Array | None]) -> None:
+        """Count float32 values [N], by part with the first N weights."""
+        places = values - np.float64(self.range.low)
+        places *= BINS / (self.range.high - self.range.low)
+        index = places.astype(np.intp)
+        np.minimum(np.maximum(index, 0, out=index), BINS - 1, out=index)
+        index[values == 0] = BINS  # not counted
+        plain = np.bincount(index, minlength=BINS + 1)[:BINS]
         self.elements += plain
-        for row, part in enumerate(self.aim.parts):
-            if part.weight is None:
-                self.by_part[row] += plain
-                continue
-            weights = np.broadcast_to(part.weight, values.shape)[values != 0]
-            self.by_part[row] += np.bincount(index, weights, BINS)
+        for row, own in enumerate(weights):
+            found = plain if own is None else np.bincount(index, own[: len(index)], BINS + 1)[:BINS]
+            self.by_part[row] += found
 
     @property
     def counts(self) -> Array:
@@ -204,6 +215,13 @@ class Histogram:
                     return ()
             found.append((part.function, counts))
         return tuple(found)
+
+
+def _repeating(weight: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """Weights that repeat along the elements of values of a shape; float64 [P]."""
+    if weight is None or weight.ndim < 2:
+        return weight
+    return np.ascontiguousarray(np.broadcast_to(weight, shape[-weight.ndim :])).reshape(-1)
 
 
 def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
