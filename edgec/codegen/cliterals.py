@@ -56,7 +56,7 @@ def c_array(array: Array, indent: int = 4) -> str:
 
 
 _TOGETHER = 1 << 16
-"""Elements that are written at a time; a list of all their words would take a hundred bytes each."""
+"""Elements that are written at a time: a list of all words would take a hundred bytes for each."""
 _FEW_NUMBERS = 1 << 10
 """Numbers from the least to the greatest one whose words are made without a look which occur."""
 

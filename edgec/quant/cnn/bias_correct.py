@@ -11,7 +11,7 @@ give, before the others are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -23,7 +23,7 @@ from edgec.floatrun.activations import activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.fusion import fused_clip, fused_producer
+from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.progress import Progress
@@ -112,7 +112,7 @@ def correct_biases(
         annotated = _corrected_turns(annotated, turns, data, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
     names = (*annotated.outputs, *wanted.values)
-    corrections = _Corrections(annotated, means, progress, recode, names, on_codes=on_codes)
+    corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     executor = Executor(annotated, names)
     values = executor.run(data, corrections.change, corrections.instead)
     return Corrected(corrections.graph, values)
@@ -158,7 +158,6 @@ class _Corrections:
         wanted: Mapping[str, Array],
         progress: Progress | None,
         recode: Recode | None,
-        kept: Container[str] = (),
         *,
         on_codes: bool,
     ) -> None:
@@ -167,9 +166,7 @@ class _Corrections:
         self._wanted = wanted
         self._progress = progress
         self._recode = recode
-        self._kept = kept
         self._done = 0
-        self._in_place = ""
 
     def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
@@ -184,23 +181,6 @@ class _Corrections:
         return self._stored(node, output, known)
 
     def instead(self, node: Node, known: Mapping[str, Array]) -> Array | None:
-        """The output of a node that the executor need not compute; None for others."""
-        if not isinstance(node.attrs, ops.Clip) or not self._is_alone(node):
-            return self._recoded(node, known)
-        self._in_place, array = node.name, known[node.first]
-        np.maximum(array, node.attrs.low, out=array)
-        return np.asarray(np.minimum(array, node.attrs.high, out=array))
-
-    def _is_alone(self, clip: Node) -> bool:
-        """Whether nobody but a Clip reads what the layer before it gave, an array of its own."""
-        layer = fused_producer(self.graph, clip)
-        return (
-            layer is not None
-            and isinstance(layer.attrs, ops.Weighted)
-            and layer.output not in self._kept
-        )
-
-    def _recoded(self, node: Node, known: Mapping[str, Array]) -> Array | None:
         """The output of a layer whose weights have got other codes; None where it has the same."""
         if self._recode is None or node.output not in self._wanted:
             return None
@@ -215,8 +195,8 @@ class _Corrections:
         if not self._on_codes or fused_clip(self.graph, node) is not None:
             return output
         quant = self.graph.values[node.output].quant
-        is_own = node.name == self._in_place or (
-            output.base is None and all(output is not each for each in known.values())
+        is_own = output.flags.writeable and not any(
+            np.may_share_memory(output, each) for each in known.values()
         )
         if quant is not None and quant.axis is None and output.dtype == np.float64 and is_own:
             quant.round_in_place(output)

@@ -108,7 +108,7 @@ class _Sums:
 
     def update(self, values: Array, samples: int) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
-        rows = values.reshape(samples, -1, len(self._sum))
+        rows: Array = values.reshape(samples, -1, len(self._sum))
         low, high = rows.min(axis=1), rows.max(axis=1)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             self._finite = False
