@@ -19,7 +19,7 @@ from edgec.base.streams import RESETS, resets_of
 from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
 
-BATCH_SAMPLES = 16
+BATCH_SAMPLES = 64
 """Samples whose activations are in memory at a time, at most."""
 _BATCH_BYTES = 128 << 20
 """Activations of a batch take no more, unless those of one sample do."""
