@@ -18,7 +18,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
@@ -72,7 +72,7 @@ def wanted_of(real: Graph, data: Mapping[str, Array], names: tuple[str, ...] = (
         names: values that are wanted beside the means.
     """
     seen = WantedSeen(real, len(next(iter(data.values()))), names)
-    for done, batch in activations(real, seen.names, data) if seen.names else ():
+    for done, batch in activations(real, seen.names, data, MANY_SAMPLES) if seen.names else ():
         seen.update(done, batch)
     return seen.wanted
 
@@ -307,7 +307,7 @@ def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> 
         data: graph input name to float32 [N, ...]; all are used.
     """
     means = {name: _Mean(graph.shape(name)[-1]) for name in names}
-    for _, batch in activations(graph, names, data) if names else ():
+    for _, batch in activations(graph, names, data, MANY_SAMPLES) if names else ():
         for name, mean in means.items():
             mean.update(batch[name])
     return {name: mean.result for name, mean in means.items()}

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 from edgec.quant.cnn.bias_correct import WantedSeen
 from edgec.quant.cnn.observers import Aim, Histogram, MinMax, Tails, choose_range
@@ -105,7 +105,7 @@ def calibrate(
     extremes = Extremes(names) if known is None else known
     if known is None:
         before = 0
-        for done, batch in activations(graph, names, data):
+        for done, batch in activations(graph, names, data, MANY_SAMPLES):
             extremes.update(batch, done - before)
             before = done
             _tell(progress, done, total)
@@ -120,7 +120,7 @@ def calibrate(
         for name in names
     }
     more = () if beside is None else beside.names
-    for done, batch in activations(graph, [*dict.fromkeys((*names, *more))], data):
+    for done, batch in activations(graph, [*dict.fromkeys((*names, *more))], data, MANY_SAMPLES):
         for name, histogram in histograms.items():
             histogram.update(batch[name])
         if beside is not None:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.options import QuantSettings
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
@@ -85,7 +85,7 @@ def _seen(
     if names and start < count:
         before = 0
         rest = {name: array[start:] for name, array in data.items()}
-        for done, batch in activations(graph, names, rest):
+        for done, batch in activations(graph, names, rest, MANY_SAMPLES):
             extremes.update(batch, done - before)
             before = done
     return statistics, extremes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 
 
@@ -86,7 +86,7 @@ def channel_statistics(
     real = [name for name in names if graph.values[name].dtype is DType.FLOAT32]
     sums = {name: _Sums(graph.shape(name)[-1] if graph.shape(name) else 1) for name in real}
     before = 0
-    for done, batch in activations(graph, real, data):
+    for done, batch in activations(graph, real, data, MANY_SAMPLES):
         for name, values in batch.items():
             sums[name].update(values, done - before)
         before = done
