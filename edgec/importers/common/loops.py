@@ -84,8 +84,8 @@ def part(ctx: LoopBuilder, x: Tensor, loop: Loop, axis: int, *, backwards: bool)
 
 def updated(ctx: LoopBuilder, loop: Loop, carry: Value, x: Tensor, *, is_used: bool) -> Tensor:
     """A carried value after the last turn, if it is used; x in the turn."""
-    y = ctx.emit(ops.Update(), ctx.as_value(x), carry)
-    return ctx.emit(ops.TurnLast(loop), y) if is_used else y
+    y = ctx.emit(ops.Update(), ctx.as_value(x), carry, quant=carry.quant)
+    return ctx.emit(ops.TurnLast(loop), y, quant=carry.quant) if is_used else y
 
 
 def stacked(ctx: LoopBuilder, y: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:

@@ -14,7 +14,14 @@ from types import MappingProxyType
 from edgec.importers.common.attempt import Obstacle
 from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor
-from edgec.importers.tflite import op_elementwise, op_layers, op_pooling, op_select, op_shape
+from edgec.importers.tflite import (
+    op_elementwise,
+    op_layers,
+    op_pooling,
+    op_recurrent,
+    op_select,
+    op_shape,
+)
 from edgec.importers.tflite import op_elementwise as op_mask
 from edgec.importers.tflite import op_pooling as op_resize
 from edgec.importers.tflite.context import Context
@@ -127,6 +134,9 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "TOPK_V2": Entry(op_pooling.top_k),
         "TRANSPOSE": Entry(op_shape.transpose),
         "TRANSPOSE_CONV": Entry(op_layers.transpose_conv, "TransposeConvOptions"),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(
+            op_recurrent.unidirectional_sequence_lstm, "UnidirectionalSequenceLSTMOptions"
+        ),
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
     }
 )
@@ -147,7 +157,6 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
                 "SVDF",
                 "BIDIRECTIONAL_SEQUENCE_LSTM",
                 "BIDIRECTIONAL_SEQUENCE_RNN",
-                "UNIDIRECTIONAL_SEQUENCE_LSTM",
                 "UNIDIRECTIONAL_SEQUENCE_RNN",
             ),
             _RECURRENT,

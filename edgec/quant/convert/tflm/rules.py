@@ -127,7 +127,7 @@ class TflmRules(Rules):
                 where=y.where,
                 hint="quantize the model again, or add --rounding edgec",
             )
-        form = qops.TwoRoundings31(tuple(map(int, shifts)), y.zero_point, y.low, y.high)
+        form = qops.TwoRoundings31(tuple(map(int, shifts)), y.zero_point, y.low, y.high, y.dtype)
         return form, multipliers.astype(np.int32)
 
     def sum_end(self, x: Coded, count: int, y: Output, *, mean: bool) -> Single:

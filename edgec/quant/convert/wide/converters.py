@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from edgec.base.dtypes import DType
 from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import PadMode
@@ -43,6 +44,7 @@ def any_types(_c: FileConversion) -> None:
 
 @WIDE_CHECKS.entry(ops.Reshape, ops.Transpose, ops.Slice, ops.Concat, ops.MaxPool, ops.Pad)
 @WIDE_CHECKS.entry(ops.Maximum, ops.Minimum)
+@WIDE_CHECKS.entry(ops.TurnSlice, ops.TurnStack, ops.TurnLast, ops.Carry, ops.Update)
 def moved(c: FileConversion) -> None:
     """Operators that move or choose codes of one scale; kernels pad with bytes of 0."""
     match c.node.attrs:
@@ -53,7 +55,14 @@ def moved(c: FileConversion) -> None:
             raise c.error(f"the scale of its operand {name!r} is not that of its output")
 
 
-@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Softmax)
+@WIDE_CHECKS.entry(ops.Mul)
+def multiplied(c: FileConversion) -> None:
+    """Products of int16 tensors; TensorFlow Lite Micro has those that are int8, too."""
+    if any(c.operand(name).dtype is not DType.INT16 for name in c.node.inputs):
+        raise c.error("it multiplies int8 and int16 tensors")
+
+
+@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.MatMul, ops.Softmax)
 def all_int16(c: FileConversion) -> None:
     """Functions of int16 tensors."""
     for name in c.node.inputs:
