@@ -12,7 +12,7 @@ from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Constant, Graph, QuantParams, qops
-from edgec.kernels.dsp.dense_1x4_s8_dsp import Dense1x4
+from edgec.kernels.dsp.dense_1x4_dsp import Dense1x4
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -68,7 +68,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_plain_c():
     full = Constant(bias, np.full(CASES[0][1], 2**31 - 1 - 128 * 128 * 64, np.int32))
     changed = graph.replace(constants={**graph.constants, bias: full})
     choices = select_kernels(changed, by_precedence(Target.of(load_board(BOARDS["m4"]))))
-    assert [choice.spec.family for choice in choices][:2] == ["gemm", "dense_1x4_s8_dsp"]
+    assert [choice.spec.family for choice in choices][:2] == ["gemm", "dense_1x4_dsp"]
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

@@ -4,7 +4,7 @@ EDGEC_DENSE_1X4(edgec_row_sums_8, 8, 8, 1)
 #endif
 
 /* Matrix product [1, 30] by [36, 30], four at a time. */
-EDGEC_SEPARATE void dense_1x4_s8_dsp_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
+EDGEC_SEPARATE void dense_1x4_dsp_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         UNITS = 36,
