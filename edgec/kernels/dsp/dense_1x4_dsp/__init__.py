@@ -155,22 +155,21 @@ _WORD_CODE_BYTES = {DType.INT8: 72, DType.INT16: 88}
 
 
 def parts(spec: Dense1x4, _run: Run) -> Parts:
-    """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
+    """Counts of a call; nobody has measured int16, or other ends than a multiplier of 31 bits."""
     turns = spec.words // spec.unrolled
-    s16 = " of int16" if spec.reads_int16 else ""
     counts: dict[str, float] = {
         "call": 1,
         "batch": -(-spec.fours // spec.batch),
-        f"word of the row{s16}": spec.words,
+        "word of the row": spec.words,
         "rest of the row": 1 if spec.rest else 0,
         "four filters": spec.fours,
-        f"word of four filters{s16}": spec.fours * spec.words,
+        "word of four filters": spec.fours * spec.words,
         "turn": spec.fours * turns if turns > 1 else 0,
         "output": spec.out_elements,
         "addition": spec.out_elements if spec.adds else 0,
     }
     loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES[spec.x_dtype]
-    if spec.rescale16 is not None:
+    if spec.rescale16 is not None or spec.typed is not None:
         counts[UNMEASURED] = 1
     return Parts(
         counts, _CODE_BYTES + loop, WeightReads(spec.stored_bytes, 1, numbers_of(spec.units))
