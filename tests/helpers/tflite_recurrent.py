@@ -133,3 +133,72 @@ class Lstm:
         scale = float(np.float32(x_scale) * np.float32(w.scale[0]))
         codes = np.round(real / scale)
         return const(codes.astype(np.int32 if self.kind == "int8" else np.int64), [scale])
+
+
+@dataclass(frozen=True)
+class Svdf:
+    """An SVDF.
+
+    Attributes:
+        kind: "float32" or "int8", of x and y.
+        memory: type of the memory of an int8 file, "int8" or "int16".
+        features, units, rank, steps: sizes.
+        zero: zero point of a memory of int8.
+        scales: of x, of the memory and of y.
+        gain: of the weights.
+        biased: there is a bias.
+        activation: of a float file.
+        seed: of the weights.
+    """
+
+    kind: str = "int8"
+    memory: str = "int16"
+    features: int = 7
+    units: int = 4
+    rank: int = 2
+    steps: int = 5
+    zero: int = 0
+    scales: tuple[float, float, float] = (0.03, 0.0002, 0.05)
+    gain: float = 0.3
+    biased: bool = True
+    activation: int = 0
+    seed: int = 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of x."""
+        return (1, self.features)
+
+    def write(self, path: Path, **changes: T) -> Path:
+        """The file; `changes` are tensors by name that take the place of its own."""
+        rng, filters = np.random.default_rng(self.seed), self.units * self.rank
+        real = rng.normal(size=(filters, self.features)) * self.gain
+        time = rng.normal(size=(filters, self.steps)) * self.gain
+        bias = rng.normal(size=self.units)
+        x, memory, y = self.scales
+        shape = (1, filters * self.steps)
+        if self.kind == "float32":
+            tensors = {
+                "x": T(self.shape), "feature": const(real.astype(np.float32)),
+                "time": const(time.astype(np.float32)), "bias": const(bias.astype(np.float32)),
+                "memory": T(shape, variable=True), "y": T((1, self.units)),
+            }  # fmt: skip
+        else:
+            fine = _codes(time, self.memory)
+            scale = float(np.float32(memory) * np.float32(fine.scale[0]))
+            tensors = {
+                "x": T(self.shape, None, "int8", [x], [-5]), "feature": _codes(real, "int8"),
+                "time": fine, "bias": const(np.round(bias / scale).astype(np.int32), [scale]),
+                "memory": T(shape, None, self.memory, [memory], [self.zero], variable=True),
+                "y": T((1, self.units), None, "int8", [y], [11]),
+            }  # fmt: skip
+        tensors |= changes
+        names = ["x", "feature", "time", "bias" if self.biased else "", "memory"]
+        options = {"Rank": self.rank, "FusedActivationFunction": self.activation}
+        return write_tflite(path, tensors, [Op("SVDF", names, ["y"], "SVDFOptions", options)])
+
+
+def _codes(real: np.ndarray, kind: str) -> T:
+    most = np.iinfo(kind).max
+    scale = float(np.float32(np.abs(real).max() / most))
+    return const(np.clip(np.round(real / scale), -most, most).astype(kind), [scale])

@@ -19,6 +19,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
+from edgec.ir.real import RealOperator
 
 _INPUT, _FORGET, _NEW, _OUTPUT = range(4)
 """The gates, in the order of the file's inputs."""
@@ -191,7 +192,7 @@ class _Cell:
         kind = UnaryKind.TANH if number == _NEW else UnaryKind.SIGMOID
         return self._coded(ctx, ctx.emit(ops.Unary(kind), total), _FUNCTION)
 
-    def _cell(self, ctx: Context, attrs: ops.RealOperator, *operands: Value) -> Value:
+    def _cell(self, ctx: Context, attrs: RealOperator, *operands: Value) -> Value:
         return pinned(ctx, ctx.emit(attrs, *operands), self.cell)
 
     def _coded(self, ctx: Context, x: Value, quant: QuantParams) -> Value:

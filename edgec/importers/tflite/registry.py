@@ -21,6 +21,7 @@ from edgec.importers.tflite import (
     op_recurrent,
     op_select,
     op_shape,
+    op_svdf,
 )
 from edgec.importers.tflite import op_elementwise as op_mask
 from edgec.importers.tflite import op_pooling as op_resize
@@ -129,6 +130,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "STRIDED_SLICE": Entry(op_select.strided_slice, "StridedSliceOptions"),
         "SUB": Entry(op_elementwise.binary(ops.Sub()), "SubOptions"),
         "SUM": Entry(op_pooling.reduce(ReduceKind.SUM), "ReducerOptions"),
+        "SVDF": Entry(op_svdf.svdf, "SVDFOptions"),
         "TANH": Entry(op_elementwise.unary(UnaryKind.TANH)),
         "TILE": Entry(op_select.tile),
         "TOPK_V2": Entry(op_pooling.top_k),
@@ -154,7 +156,6 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
             (
                 "LSTM",
                 "RNN",
-                "SVDF",
                 "BIDIRECTIONAL_SEQUENCE_LSTM",
                 "BIDIRECTIONAL_SEQUENCE_RNN",
                 "UNIDIRECTIONAL_SEQUENCE_RNN",

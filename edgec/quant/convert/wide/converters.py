@@ -12,8 +12,9 @@ from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import PadMode
 from edgec.ir.ops.elementwise import UnaryKind
-from edgec.quant.convert import elementwise
+from edgec.quant.convert import elementwise, linear
 from edgec.quant.convert.context import Conversion, Converter
+from edgec.quant.convert.tflm.rules import tflm_refusal, two_roundings31
 from edgec.quant.convert.wide.conversion import FileConversion
 from edgec.quant.convert.wide.rules import leaky_relu
 
@@ -22,6 +23,29 @@ WIDE_CHECKS = OperatorTable[WideCheck]()
 """What refuses a node that TensorFlow Lite Micro does not compute either."""
 WIDE_CONVERTERS = OperatorTable[Converter]()
 """Converters that go before `quant.convert.converters.CONVERTERS`."""
+
+
+@WIDE_CONVERTERS.entry(ops.Conv)
+def conv(c: Conversion) -> None:
+    """Conv to QConv; one of the whole image with weights of int16, which SVDF has, to QWindowDot.
+
+    Raises:
+        QuantizationError: its scales or its window are none of SVDF's.
+    """
+    real = ops.layer_inputs(c.node)
+    weight, x = c.graph.constants[real.w], c.operand(real.x)
+    if weight.quant is None or weight.quant.dtype is not DType.INT16:
+        linear.conv(c)
+        return
+    end = two_roundings31(x.scale * weight.quant.tensor_scale / c.y.tensor_scale, 0.0, c.end)
+    fits = c.graph.shape(c.node.output)[1:3] == (1, 1) and x.dtype is DType.INT16
+    if end is None or not isinstance(end.form, qops.TwoRoundings31) or not fits:
+        raise tflm_refusal("a product with weights of int16", c.where)
+    bias = np.zeros(len(weight.array)) if real.b is None else c.graph.constants[real.b].array
+    group = c.node.attrs_as(ops.Conv).group
+    names = x.name, c.constant("weight", weight.array), c.int32("bias", bias)
+    attrs = qops.QWindowDot(group, end.form, end.multiplier)
+    c.emit(attrs, qops.QWindowDot.Inputs(*names))
 
 
 @WIDE_CONVERTERS.entry(ops.Unary)

@@ -165,6 +165,12 @@ EDGEC_INLINE int16_t edgec_requantize_twice_s16(int32_t acc, int32_t multiplier,
     return (int16_t)edgec_clamp_s32(code, low, high);
 }
 
+/* x, or the nearest number within +-(2^31 - 1). */
+EDGEC_INLINE int32_t edgec_saturated_s32(int64_t x) {
+    const int64_t floored = (x < -INT32_MAX) ? -INT32_MAX : x;
+    return (int32_t)((floored > INT32_MAX) ? INT32_MAX : floored);
+}
+
 /* scaled_twice(x, multiplier, shift): 0 <= multiplier < 2^31, shift in [-31, 30] to the left, and
  * x * 2^shift fits int32. */
 EDGEC_INLINE int32_t edgec_scaled_twice(int32_t x, int32_t multiplier, int32_t shift) {
