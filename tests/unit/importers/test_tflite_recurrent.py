@@ -1,7 +1,8 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM: the codes of TensorFlow Lite Micro over several runs, and C."""
+"""Recurrent operators of .tflite files: codes of TensorFlow Lite Micro from run to run, and C."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,9 @@ import pytest
 import tflite
 from emulated import emulated_models, need_emulator
 from parity import compiled
-from tflite_models import T, const
+from tflite_models import T, const, write_tflite
 from tflite_oracle import needs_litert
-from tflite_recurrent import Lstm
+from tflite_recurrent import Lstm, Svdf
 from tflite_same import imported
 from tflm_oracle import Micro, laid_out, needs_tflm
 
@@ -42,16 +43,28 @@ CASES = {
     "int16": Lstm(**FINE),
     "int16, clip": Lstm(**FINE, clip=0.25, gain=2.0),
     "int16, one step": Lstm(**FINE, steps=1, features=33, units=17),
+    "svdf": Svdf(),
+    "svdf, rank 1": Svdf(rank=1, steps=9, features=33),
+    "svdf, one step": Svdf(steps=1),
+    "svdf, ends of int16": Svdf(rank=1, steps=1, scales=(0.3, 0.00001, 0.0008), gain=1.5),
+    "svdf of int8": Svdf(memory="int8", scales=(0.03, 0.05, 0.05), zero=9),
 }
+IN_C = {
+    **CASES,
+    "svdf, no bias": Svdf(biased=False),
+    "svdf, long sums": Svdf(scales=(0.3, 0.00001, 0.0008), gain=1.5),
+}
+"""TensorFlow Lite Micro reads the bias of SVDF whether there is one or not, and says nothing of sums
+that leave 32 bits."""
 BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "raspberry_pi_zero_2")
 """Cortex-M0+, M4 and A53."""
 
 
-def graph_of(case: Lstm, folder: Path) -> Graph:
+def graph_of(case: Lstm | Svdf, folder: Path) -> Graph:
     return integer_model(case.write(folder / "m.tflite"), None, CompileOptions()).integer
 
 
-def stream(case: Lstm, runs: int = 5) -> list[dict[str, Array]]:
+def stream(case: Lstm | Svdf, runs: int = 7) -> list[dict[str, Array]]:
     """Codes of runs, some at the ends of their range."""
     rng, limits = np.random.default_rng(4), np.iinfo(case.kind)
     found = [rng.integers(limits.min, limits.max + 1, case.shape) for _ in range(runs - 2)]
@@ -90,7 +103,7 @@ def test_steps_first_and_a_batch(tmp_path: Path):
         assert np.array_equal(found["y"].ravel(), wanted.transpose(layout).ravel())
 
 
-def oracle_of(graph: Graph, case: Lstm) -> list[tuple[list[Array], dict[str, Array]]]:
+def oracle_of(graph: Graph, case: Lstm | Svdf) -> list[tuple[list[Array], dict[str, Array]]]:
     """Inputs of the runs of a stream, and every tensor of each by the definitions."""
     state: dict[str, Array] = {}
     found = []
@@ -103,13 +116,13 @@ def oracle_of(graph: Graph, case: Lstm) -> list[tuple[list[Array], dict[str, Arr
 
 
 @pytest.mark.few_cases(4)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", IN_C)
 def test_every_tensor_in_c(name: str, tmp_path: Path):
-    graph = graph_of(CASES[name], tmp_path)
+    graph = graph_of(IN_C[name], tmp_path)
     program = compiled(graph, tmp_path / "library")
     flags = ("-O1", *WARNING_FLAGS, "-fsanitize=undefined", "-fno-sanitize-recover=all")
     own = HostModel(tmp_path / "library", tmp_path / "build", flags=flags).stream()
-    for inputs, oracle in oracle_of(graph, CASES[name]):
+    for inputs, oracle in oracle_of(graph, IN_C[name]):
         compare_trace(program, oracle, own.trace(inputs))
 
 
@@ -117,9 +130,9 @@ def test_every_tensor_in_c(name: str, tmp_path: Path):
 def test_every_tensor_in_firmware(board: str, tmp_path: Path):
     """All networks in one firmware; with the kernels of the core."""
     need_emulator(board)
-    names = ("plain", "left shifts", "deep", "int16")
+    names = ("plain", "left shifts", "deep", "int16", "svdf", "svdf of int8")
     graphs = {name: graph_of(CASES[name], tmp_path) for name in names}
-    made = {name.replace(" ", "_"): name for name in names}
+    made = {name.replace(" ", "_").replace(",", ""): name for name in names}
     programs = {
         each: compiled(graphs[name].replace(name=each), tmp_path / each, board=board)
         for each, name in made.items()
@@ -150,16 +163,18 @@ def test_layers_of_a_step_have_the_kernels_of_one_row(tmp_path: Path):
         Lstm(kind="float32"),
         Lstm(kind="float32", steps=1, clip=0.2),
         Lstm(kind="float32", time_major=True, batch=3),
+        Svdf(kind="float32"),
+        Svdf(kind="float32", steps=1, activation=tflite.ActivationFunctionType.RELU),
     ],
 )
-def test_float_files_keep_their_state_as_the_interpreter_does(case: Lstm, tmp_path: Path):
+def test_float_files_keep_their_state_as_the_interpreter_does(case: Lstm | Svdf, tmp_path: Path):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     path = case.write(tmp_path / "m.tflite")
     resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
     interpreter = Interpreter(str(path), experimental_op_resolver_type=resolver)
     interpreter.allocate_tensors()
-    graph = import_model(path, {"x": case.shape} if case.batch > 1 else {})
+    graph = import_model(path, {"x": case.shape} if case.shape[0] > 1 else {})
     assert graph.rounding is Rounding.EDGEC
     x = np.random.default_rng(1).normal(size=(4, *case.shape)).astype(np.float32)
     found = Executor(graph, graph.outputs).run({"x": x})["y"]
@@ -247,3 +262,60 @@ def test_other_cells_are_refused_by_what_they_are(
     with pytest.raises(UnsupportedModelError, match=match):
         import_model(path)
     assert not inspect_model(path).supported
+
+
+@pytest.mark.parametrize(
+    ("case", "changes", "match"),
+    [
+        (Svdf(rank=3), {"feature": const(np.ones((8, 7), np.int8), [0.1])}, "do not fit"),
+        (Svdf(), {"time": const(np.ones((6, 5), np.int16), [0.1])}, "do not fit"),
+        (Svdf(), {"time": const(np.ones((8, 5), np.int8), [0.1])}, "a memory of int8 or int16"),
+        (Svdf(), {"feature": const(np.ones((8, 7), np.int8), [0.1], [3])}, "others than 0"),
+        (Svdf(), {"bias": const(np.ones(4, np.int64), [0.1])}, "its bias is int64"),
+        (Svdf(), {"y": T((1, 4))}, "codes in part"),
+        (Svdf(), {"memory": T((1, 40), variable=True)}, "codes in part"),
+        (Svdf(), {"memory": T((1, 39), None, "int16", [0.1], [0], variable=True)}, "its state is"),
+        (Svdf(kind="float32"), {"bias": const(np.ones(3, np.float32))}, "its bias is float32"),
+        (
+            Svdf(kind="float32"),
+            {"time": const(np.full((8, 5), np.inf, np.float32))},
+            "no finite numbers",
+        ),
+    ],
+)
+def test_svdf_that_is_none_is_refused(
+    case: Svdf, changes: dict[str, T], match: str, tmp_path: Path
+):
+    path = case.write(tmp_path / "m.tflite", **changes)
+    with pytest.raises(UnsupportedModelError, match=match):
+        import_model(path)
+
+
+def test_a_state_of_two_operators_is_refused(tmp_path: Path):
+    tensors, first = Lstm().parts("x", "y", "")
+    other, second = Lstm(features=6, x=(1 / 128, 3)).parts("y", "z", "two_")
+    inputs = [name if name != "two_h" else "h" for name in second.inputs]
+    del other["two_h"]
+    x = T((1, 4, 5), None, "int8", [0.02], [-7])
+    path = write_tflite(
+        tmp_path / "m.tflite",
+        {"x": x, **tensors, **other},
+        [first, replace(second, inputs=inputs)],
+        outputs=["z"],
+    )
+    with pytest.raises(UnsupportedModelError, match="that of another operator"):
+        import_model(path)
+
+
+@needs_tflm
+def test_two_layers_with_states_of_their_own(tmp_path: Path):
+    tensors, first = Lstm().parts("x", "y", "")
+    other, second = Lstm(features=6, x=(1 / 128, 3), seed=2).parts("y", "z", "two_")
+    x = T((1, 4, 5), None, "int8", [0.02], [-7])
+    tensors = {"x": x, **tensors, **other}
+    path = write_tflite(tmp_path / "m.tflite", tensors, [first, second], outputs=["z"])
+    graph, micro = integer_model(path, None, CompileOptions()).integer, Micro(path)
+    samples = stream(Lstm())
+    codes = [{"x": laid_out(graph, "x", sample["x"])} for sample in samples]
+    for sample, found in zip(samples, run_stream(graph, codes), strict=True):
+        assert np.array_equal(found["z"].ravel(), micro.run(sample)["z"].ravel())
