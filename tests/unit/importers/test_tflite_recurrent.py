@@ -54,8 +54,7 @@ IN_C = {
     "svdf, no bias": Svdf(biased=False),
     "svdf, long sums": Svdf(scales=(0.3, 0.00001, 0.0008), gain=1.5),
 }
-"""TensorFlow Lite Micro reads the bias of SVDF whether there is one or not, and says nothing of sums
-that leave 32 bits."""
+"""TensorFlow Lite Micro reads a bias of SVDF that is not there, and lets sums leave 32 bits."""
 BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "raspberry_pi_zero_2")
 """Cortex-M0+, M4 and A53."""
 
