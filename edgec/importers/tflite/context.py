@@ -57,13 +57,15 @@ class Context(LoopBuilder):
 
     Attributes:
         file: the tensors of the file, by their number there.
-        kept: numbers of the variable tensors that operators keep.
+        kept: numbers of the variable tensors that operators have.
+        keeps_state: these tensors are kept from run to run.
     """
 
-    def __init__(self, name: str, file: Sequence[FileTensor]) -> None:
+    def __init__(self, name: str, file: Sequence[FileTensor], *, keeps_state: bool = True) -> None:
         super().__init__(name, frozenset(tensor.name for tensor in file))
         self.file = file
         self.kept: list[int] = []
+        self.keeps_state = keeps_state
         self._real: dict[str, Value] = {}
         self._codes_of: dict[str, str] = {}
         self._converted = 0

@@ -45,9 +45,10 @@ def unidirectional_sequence_lstm(ctx: Context, node: TfliteNode) -> Tensor:
     state = [state_before(ctx, node, index, shape) for index in (_HIDDEN, _CELL)]
     cell = _Cell.of(ctx, node, sequence, state)
     codes = node.input_params(0)
-    if sequence.steps == 1:
+    before = [each for each in state if isinstance(each, Value)]
+    if sequence.steps == 1 and before:
         row = pinned(ctx, _value(ctx.reshape(x, (sequence.batch, sequence.features))), codes)
-        last = cell.turn(ctx, row, *state)
+        last = cell.turn(ctx, row, *before)
         y: Tensor = ctx.reshape(last[0], sequence.whole)
     else:
         loop = new_loop(ctx, node.outputs[0], sequence.steps)
@@ -142,7 +143,7 @@ class _Cell:
 
     @classmethod
     def of(
-        cls, ctx: Context, node: TfliteNode, sequence: _Sequence, state: Sequence[Value]
+        cls, ctx: Context, node: TfliteNode, sequence: _Sequence, state: Sequence[Tensor]
     ) -> _Cell:
         """The cell of an operator, checked.
 

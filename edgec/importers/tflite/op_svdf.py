@@ -40,6 +40,8 @@ def svdf(ctx: Context, node: TfliteNode) -> Tensor:
         )
     batch, units = x.shape[0], filters // rank
     memory = state_before(ctx, node, _MEMORY, (batch, steps, 1, filters))
+    if isinstance(memory, Constant):
+        raise UnsupportedError("it is nothing without its memory", "leave out --state none")
     feature, time = _weights(node, feature, time, memory.quant)
     fresh = pinned(ctx, ctx.emit(ops.Gemm(), x, feature, None), memory.quant)
     row = ctx.reshape(fresh, (batch, 1, 1, filters))

@@ -144,7 +144,8 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
 )
 
 _RECURRENT = Obstacle(
-    "recurrent networks are not supported", "use convolutions over time (or a window of them)"
+    "of recurrent operators only UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF are imported",
+    "convert an LSTM of one direction, or import the network as ONNX",
 )
 _STATE = Obstacle(
     "it keeps a state between runs", "convert the network without state, the past as an input"

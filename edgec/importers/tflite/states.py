@@ -10,7 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.names import shown
-from edgec.importers.common.tensors import UnsupportedError
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params, value_dtype
 from edgec.importers.tflite.load_tensor import STATE
 from edgec.importers.tflite.node import TfliteNode
@@ -20,8 +20,10 @@ from edgec.ir.metadata import record_note
 from edgec.ir.qparams import QuantParams
 
 
-def state_before(ctx: Context, node: TfliteNode, index: int, shape: Sequence[int]) -> Value:
+def state_before(ctx: Context, node: TfliteNode, index: int, shape: Sequence[int]) -> Tensor:
     """Real numbers of a variable tensor before a run: 0 after a reset; what codes mean is pinned.
+
+    Where nothing is kept between runs it is a constant.
 
     Args:
         ctx: the graph under construction.
@@ -55,16 +57,22 @@ def state_before(ctx: Context, node: TfliteNode, index: int, shape: Sequence[int
             f"its state holds {file.type.lower()} numbers without a scale", "convert it again"
         )
     ctx.kept.append(number)
+    start = _zeros(file.name, shape, quant)
+    if not ctx.keeps_state:
+        return start
     names = ", ".join(shown(ctx.file[each].name) for each in ctx.kept)
     record_note(
-        ctx.builder.metadata, "state", f"kept from run to run: {names}; a reset begins a sequence"
+        ctx.builder.metadata,
+        "state",
+        f"kept from run to run: {names}; with --state none each run begins anew",
     )
-    start = _zeros(file.name, shape, quant)
     return pinned(ctx, ctx.emit(ops.Carry(None), start, dtype=DType.FLOAT32), quant)
 
 
-def keep(ctx: Context, after: Value, before: Value) -> None:
-    """Let what a run has computed be the state before the next one."""
+def keep(ctx: Context, after: Value, before: Tensor) -> None:
+    """Let what a run has computed be the state before the next one, if it is kept."""
+    if isinstance(before, Constant):
+        return
     pinned(ctx, ctx.emit(ops.Update(), after, before), before.quant)
 
 

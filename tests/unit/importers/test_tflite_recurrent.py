@@ -18,7 +18,7 @@ from tflm_oracle import Micro, laid_out, needs_tflm
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import UnsupportedModelError
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, StatePairs
 from edgec.base.rounding import Rounding
 from edgec.floatrun.executor import Executor
 from edgec.importers.formats import import_model, inspect_model
@@ -318,3 +318,26 @@ def test_two_layers_with_states_of_their_own(tmp_path: Path):
     codes = [{"x": laid_out(graph, "x", sample["x"])} for sample in samples]
     for sample, found in zip(samples, run_stream(graph, codes), strict=True):
         assert np.array_equal(found["z"].ravel(), micro.run(sample)["z"].ravel())
+
+
+@needs_tflm
+@pytest.mark.parametrize("case", [Lstm(), Lstm(steps=1), Lstm(**FINE)])
+def test_each_run_may_begin_anew(case: Lstm, tmp_path: Path):
+    """As an interpreter that is made for each sample."""
+    path = case.write(tmp_path / "m.tflite")
+    options = CompileOptions(state=StatePairs.parse(["none"]))
+    graph = integer_model(path, None, options).integer
+    assert not graph.has_state
+    for sample in stream(case):
+        found = run_graph(graph, {"x": laid_out(graph, "x", sample["x"])})["y"]
+        assert np.array_equal(found.ravel(), Micro(path).run(sample)["y"].ravel())
+    program = compiled(graph, tmp_path / "library")
+    model = HostModel(tmp_path / "library", tmp_path / "build")
+    for inputs, _ in oracle_of(graph, case):
+        compare_trace(program, run_graph(graph, {"x": inputs[0]}), model.trace(inputs))
+
+
+def test_svdf_has_its_memory(tmp_path: Path):
+    path = Svdf().write(tmp_path / "m.tflite")
+    with pytest.raises(UnsupportedModelError, match="nothing without its memory"):
+        import_model(path, state=StatePairs.parse(["none"]))
