@@ -44,7 +44,8 @@ class Sketch:
         shape = infer_shape(attrs, shapes)
         stem = name or type(attrs).__name__.lower()
         output = self.builder.fresh(stem)
-        dtype = DType.INT32 if isinstance(attrs, ops.ArgMax) else DType.FLOAT32
+        integers = isinstance(attrs, ops.ArgMax | ops.Compare)
+        dtype = DType.INT32 if integers else DType.FLOAT32
         self.builder.value(Value(output, shape, dtype, quant))
         self.builder.node(f"{output}_node", attrs, inputs, (output,))
         return output

@@ -198,8 +198,9 @@ def _lut(_graph: Graph, node: Node) -> Found:
         case qops.Entries():
             return Element("lut", "Table look-up", "edgec_entry"), None
         case qops.Line() as rule:
-            numbers = rule.shift, rule.zero_point, rule.low, rule.high
-            return Element("lut", "Interpolated table", "edgec_line", numbers), None
+            function, near = ("edgec_near_line", (rule.near,)) if rule.near else ("edgec_line", ())
+            numbers = *near, rule.shift, rule.zero_point, rule.low, rule.high
+            return Element("lut", "Interpolated table", function, numbers), None
         case qops.Logistic() as rule:
             name = "tanh" if rule.tanh else "logistic"
             return Element(name, name, f"edgec_{name}", (rule.multiplier, rule.shift)), None
