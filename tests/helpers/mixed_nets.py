@@ -82,12 +82,23 @@ def choosing() -> Graph:
     d = s(ops.Reduce(ops.ReduceKind.MAX, (1,), keepdims=True), c)
     logits = s(ops.Mul(), gemm(s, s(ops.Sub(), c, d), 5), s.const("sharp", np.array(20.0)))
     steep = s(ops.Unary(UnaryKind.TANH), logits)
-    return s.graph(s(ops.Softmax(), logits), steep)
+    best, top = s(ops.ArgMax(2), steep), s(ops.TopK(3), logits)
+    return s.graph(s(ops.Softmax(), logits), best, top)
+
+
+def upwards() -> Graph:
+    """A transposed convolution."""
+    s = Sketch("upwards")
+    x = s.input("x", 1, 5, 4, 6)
+    w, b = s.normal("up_w", 4, 3, 3, 6, scale=0.2), s.normal("up_b", 4, scale=0.3)
+    a = s(ops.ConvTranspose(strides=(2, 2), pads=(1, 1, 1, 1)), x, w, b)
+    return s.graph(s(ops.Unary(UnaryKind.GELU), a))
 
 
 NETWORKS = {
     "choosing": choosing,
     "squeezed": squeezed,
+    "upwards": upwards,
     "branching": branching,
     "dividing": dividing,
     "multiplying": multiplying,

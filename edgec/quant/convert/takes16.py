@@ -25,8 +25,9 @@ def takes16(c: Conversion) -> bool:
     return found is not None and found(c)
 
 
-@TAKES16.entry(ops.Add, ops.Sub, ops.Mul, ops.Conv, ops.Gemm, ops.AveragePool, ops.MatMul)
-@TAKES16.entry(ops.LayerNormalization, ops.RMSNormalization, ops.Clip)
+@TAKES16.entry(ops.Add, ops.Sub, ops.Mul, ops.AveragePool, ops.MatMul)
+@TAKES16.entry(ops.Conv, ops.ConvTranspose, ops.Gemm)
+@TAKES16.entry(ops.LayerNormalization, ops.RMSNormalization, ops.Clip, ops.ArgMax)
 def always(_c: Conversion) -> bool:
     """Operators whose integer form takes codes of any type."""
     return True
@@ -73,6 +74,12 @@ def moved(c: Conversion) -> bool:
     real = [name for name in c.node.inputs if is_real(c.graph, name)]
     found = [c.codes16(name) for name in real]
     return c.y.dtype is DType.INT16 and all(x is not None and x.quant == c.y for x in found)
+
+
+@TAKES16.entry(ops.TopK)
+def top_k(c: Conversion) -> bool:
+    """Indices, or elements of the same int16 codes."""
+    return c.node.attrs_as(ops.TopK).indices or moved(c)
 
 
 @TAKES16.entry(ops.Pad)

@@ -140,6 +140,7 @@ def code_limit(graph: Graph, node: Node) -> float:
 _MOVES = (
     qops.QWhere,
     qops.QExtremum,
+    qops.QTopK,
     qops.QReshape,
     qops.QTranspose,
     qops.QSlice,
@@ -191,7 +192,7 @@ def _largest_codes(graph: Graph) -> dict[str, int]:
 def _reaches(node: Node) -> Iterator[tuple[str, int]]:
     """The tensors that a node sums products of, with the bounds of their codes."""
     match node.attrs:
-        case qops.QConv(reach=reach) | qops.QGemm(reach=reach):
+        case qops.QConv(reach=reach) | qops.QConvTranspose(reach=reach) | qops.QGemm(reach=reach):
             yield plain_inputs(node).x, reach
         case qops.QMatMul(a_reach=a_reach, b_reach=b_reach):
             inputs = qops.QMatMul.Inputs.of(node.inputs)
