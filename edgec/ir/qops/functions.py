@@ -89,6 +89,10 @@ class Line:
         line = (entries[step] << bits) + between * (entries[step + 1] - entries[step])
         return saturate(self.zero_point + rshr(line, self.shift), self.low, self.high)
 
+    def rounded(self, entries: Array) -> Array:
+        """Codes of entries, int64, before the bounds; what lies between two is between theirs."""
+        return self.zero_point + rshr(entries, self.fine)
+
     def verify(self, output: Value) -> None:
         """Check the numbers.
 
