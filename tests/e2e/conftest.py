@@ -1,23 +1,15 @@
 """Fixtures of the end-to-end tests."""
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bad_input_support import CALIBRATION, MLP
-from shared_quantization import SharedQuantization
+from shared_quantization import shared_networks
 
 from edgec.cli.app import run_app
-from edgec.workflow import integer
 
-
-@pytest.fixture(scope="session", autouse=True)
-def _networks() -> Iterator[None]:
-    """Networks are quantized once in a process."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(integer, "quantize", SharedQuantization().quantize)
-        yield
+__all__ = ["shared_networks"]
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 `edgec.workflow.integer.quantize` is a function of its arguments, and graphs are never edited, so
 equal arguments may share one result. Boards, commands and main programs are many, networks few.
+A `conftest.py` that imports `shared_networks` makes all tests beside it share.
 """
 
 from __future__ import annotations
@@ -9,19 +10,21 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from edgec.base.dtypes import Array
 from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.ir.graph import Graph
 from edgec.quant import Quantized, quantize
 from edgec.quant.precision.goal import Prices
+from edgec.workflow import integer
 
 _LOG = logging.getLogger("edgec")
 _PLAIN = (str, bytes, int, float, complex, Enum, Path, type, np.generic)
@@ -88,6 +91,14 @@ class SharedQuantization:
         if len(self._made) > _KEPT:
             self._made.popitem(last=False)
         return result
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shared_networks() -> Iterator[None]:
+    """Networks are quantized once in a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integer, "quantize", SharedQuantization().quantize)
+        yield
 
 
 class _Listener(logging.Handler):

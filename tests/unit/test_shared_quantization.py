@@ -16,7 +16,7 @@ from edgec.target.board import load_board
 
 
 def test_equal_arguments_share_a_result() -> None:
-    shared, data = SharedQuantization(), samples(perceptron(), 20)
+    shared, data = SharedQuantization(), samples(perceptron(), 2)
     told: list[list[tuple[object, ...]]] = [[], []]
     first = shared.quantize(perceptron(), data, CompileOptions(), lambda *w: told[0].append(w))
     again = {name: array.copy() for name, array in data.items()}
@@ -27,7 +27,7 @@ def test_equal_arguments_share_a_result() -> None:
 
 
 def test_other_arguments_have_their_own() -> None:
-    shared, data = SharedQuantization(), samples(perceptron(), 20)
+    shared, data = SharedQuantization(), samples(perceptron(), 2)
     found = [shared.quantize(perceptron(), data, CompileOptions())]
     ((name, array),) = data.items()
     moved = array.copy()
@@ -44,7 +44,7 @@ def test_other_arguments_have_their_own() -> None:
 
 
 def test_boards_share_what_is_not_chosen_by_what_they_hold() -> None:
-    data = samples(perceptron(), 20)
+    data = samples(perceptron(), 2)
     boards = [BoardPrices(load_board(name)) for name in ("nucleo", "microbit")]
     shared = SharedQuantization()
     one, other = (shared.quantize(perceptron(), data, CompileOptions(), prices=b) for b in boards)
@@ -65,7 +65,7 @@ def test_what_was_logged_is_logged_again(caplog: pytest.LogCaptureFixture) -> No
 
 
 def test_dumps_are_written_each_time(tmp_path: Path) -> None:
-    shared, data = SharedQuantization(), samples(perceptron(), 20)
+    shared, data = SharedQuantization(), samples(perceptron(), 2)
     for name in ("one", "two"):
         shared.quantize(perceptron(), data, CompileOptions(dump_ir=tmp_path / name))
         assert any((tmp_path / name).iterdir())
