@@ -111,7 +111,7 @@ def _fixed(graph: Graph, pair: _Pair) -> bool:
 
 
 def _join(builder: GraphBuilder, pair: _Pair, *, scales: bool) -> str:
-    """The value that holds both operands; the first behind a layer of its own if it `scales`."""
+    """The value that holds both operands; where it `scales`, the first has a layer of its own."""
     x, h = (builder.values[name] for name in pair.operands)
     sources = pair.total.sources
     if scales:

@@ -123,7 +123,7 @@ class WantedSeen:
 
     @property
     def wanted(self) -> Wanted:
-        """What was seen."""
+        """Means and kept arrays of all samples."""
         means = {name: mean.result for name, mean in self._means.items()}
         return Wanted(means, {name: np.concatenate(parts) for name, parts in self._kept.items()})
 

@@ -96,7 +96,7 @@ def overlap(spec: ConvTranspose) -> Distances:
 
 
 def _distance(spec: ConvTranspose, read: int, written: int) -> int:
-    """max(T(i) - i) with so many bytes of an element."""
+    """max(T(i) - i) with `read` and `written` bytes an element of x and of y."""
     w = spec.window
     rows = _last_written(w.out_height, w.height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h)
     cols = _last_written(w.out_width, w.width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w)
