@@ -18,6 +18,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.base.free_memory import give_back
 from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
@@ -187,6 +188,7 @@ def correct_biases(
     corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     executor = Executor(annotated, names)
     values = executor.run(data, corrections.change, corrections.instead)
+    give_back()
     return Corrected(corrections.graph, values)
 
 
