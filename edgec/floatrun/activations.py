@@ -23,8 +23,8 @@ from edgec.ir.graph import Graph
 BATCH_SAMPLES = 16
 """Samples whose activations are in memory at a time, at most."""
 MANY_SAMPLES = 64
-"""The same where nothing depends on how many come at once: small networks take no longer for all
-of these."""
+"""Samples at a time, at most, where nothing depends on their number: small networks take no longer
+for all of these."""
 _BATCH_BYTES = 128 << 20
 """Activations of a batch take no more, unless those of one sample do."""
 

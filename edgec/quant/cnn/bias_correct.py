@@ -124,7 +124,7 @@ class WantedSeen:
 
     @property
     def wanted(self) -> Wanted:
-        """What was seen."""
+        """The means and values of the samples that were seen."""
         means = {name: mean.result for name, mean in self._means.items()}
         return Wanted(means, {name: np.concatenate(parts) for name, parts in self._kept.items()})
 
