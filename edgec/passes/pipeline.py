@@ -19,6 +19,7 @@ from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.fuse_softmax import fuse_softmax
 from edgec.passes.hide_by_choice import hide_by_choice
 from edgec.passes.hold_carried import held_notes, hold_carried
+from edgec.passes.join_products import join_products
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.merge_reduce import merge_reduce
@@ -55,6 +56,7 @@ REAL_PASSES = (
     Pass("merge_reduce", Stage.REAL, Stage.REAL, merge_reduce),
     Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
+    Pass("join_products", Stage.REAL, Stage.REAL, join_products),
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),

@@ -63,7 +63,7 @@ def test_the_cases_get_this_kernel():
 @pytest.mark.parametrize(
     ("rows", "depth", "units", "family"),
     [
-        (1, 64, 8, "dense_1x4_s8_dsp"),
+        (1, 64, 8, "dense_1x4_dsp"),
         (3, 64, 8, "dense_4x2_s8_dsp"),
         (5, 64, 8, "dense_4x2_s8_dsp"),
         (9, 64, 8, "dense_4x2_s8_dsp"),

@@ -84,6 +84,9 @@ SIGNS = np.array([-128, 0, -128, 0], np.int8)
 signs.
 """
 
+PAIRS = (0, 2, 1, 3)
+"""Order of the weights of a word from which SXTB16 makes pairs of neighbours."""
+
 
 def padded_depth(depth: int) -> int:
     """Weights of a filter as stored: pairs of words."""
@@ -118,11 +121,28 @@ def flipped_words(weights: Array, together: int = FILTERS) -> Array:
     Returns:
         int8 [ceil(O / together), words, together, 4]; what is missing at the ends is zero.
     """
+    return np.ascontiguousarray(_words(weights, together) ^ SIGNS)
+
+
+def paired_words(weights: Array, together: int) -> Array:
+    """A few filters at a time, word by word, for SXTB16 (`edgec/dense/dense_2x2_s16_dsp.h`).
+
+    Args:
+        weights: int8 [O, ...].
+        together: filters whose words stand beside each other.
+
+    Returns:
+        int8 [ceil(O / together), words, together, 4], the weights 0, 2, 1, 3 of each word; what is
+        missing at the ends is zero.
+    """
+    return np.ascontiguousarray(_words(weights, together)[..., PAIRS])
+
+
+def _words(weights: Array, together: int) -> Array:
     rows = weights.reshape(weights.shape[0], -1)
     filters, depth = rows.shape
     padded = np.pad(rows, ((0, -filters % together), (0, -depth % WORD)))
-    words = padded.reshape(-(-filters // together), together, -1, WORD).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(words ^ SIGNS)
+    return padded.reshape(-(-filters // together), together, -1, WORD).transpose(0, 2, 1, 3)
 
 
 def odd_sums(weights: Array) -> Array:

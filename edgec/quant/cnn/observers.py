@@ -8,7 +8,7 @@ without error, and after a Relu they would drown everything else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,12 +18,14 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.base.options import Observer, QuantSettings
 from edgec.base.portable_functions import log
 from edgec.floatrun.ops_elementwise import Function
-from edgec.quant.common.few_samples import Tail, upper_tail
+from edgec.quant.common.few_samples import PLENTY, RARE, Tail, upper_tail
 from edgec.quant.common.params import Range, activation_params, int8_params
 
 BINS = 2048
 _BLOCK = 1 << 15
 """Elements that are counted at a time: as many as fit the processor's cache."""
+MARGIN = 1.25
+"""Room of int16 codes beyond the calibration data at least: a third of one of 16 bits."""
 _MSE_STEPS = 64
 _MSE_LEAST = 0.25
 """The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
@@ -58,15 +60,28 @@ class MinMax:
         low, high = np.concatenate(self.ends, axis=1)
         return Range(min(float(low.min()), 0.0), max(float(high.max()), 0.0))
 
-    def tails(self) -> Tails:
+    def tails(self, plenty: int = PLENTY) -> Tails:
         """Tails that fresh samples add at both ends.
 
         A tensor that is nowhere negative stays so: most of these cannot be, and functions of them
         may have no value there.
+
+        Args:
+            plenty: how many samples would show the range.
         """
-        low, high = np.concatenate(self.ends, axis=1)
-        below, above = upper_tail(-low[:, None]), upper_tail(high[:, None])
-        return Tails(*(tail if tail.end[0] > 0.0 else None for tail in (below, above)))
+        ends = np.concatenate(self.ends, axis=1) * np.array([[-1.0], [1.0]])
+        found = (upper_tail(end[:, None], plenty) for end in ends)
+        return Tails(*(tail if tail.end[0] > 0.0 else None for tail in found))
+
+    @property
+    def roomy(self) -> Range:
+        """The range that about one of `RARE` fresh samples leaves at each end."""
+        room = self.tails(RARE).widened(self.range, lambda tail: tail.reach)
+        return room.union(self.range.scaled(MARGIN))
+
+
+def _far(tail: Tail) -> Array:
+    return tail.far
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,21 +96,16 @@ class Tails:
     below: Tail | None = None
     above: Tail | None = None
 
-    def widened(self, seen: Range, *, far: bool = True) -> Range:
-        """The range that fresh samples hardly leave.
+    def widened(self, seen: Range, end: Callable[[Tail], Array] = _far) -> Range:
+        """A range with room for fresh samples.
 
         Args:
             seen: that of the samples.
-            far: about one of a thousand leaves it at each end; else one of three times as many as
-                were seen.
+            end: where a tail is taken to end; float64 [1].
         """
-        low = seen.low if self.below is None else -_end(self.below, far)
-        high = seen.high if self.above is None else _end(self.above, far)
+        low = seen.low if self.below is None else -float(end(self.below)[0])
+        high = seen.high if self.above is None else float(end(self.above)[0])
         return Range(min(seen.low, low), max(seen.high, high))
-
-
-def _end(tail: Tail, far: bool) -> float:
-    return float(tail.far[0]) if far else float(tail.end[0] + tail.excess[0])
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -39,6 +39,10 @@ class Range:
         """The least interval that holds both."""
         return Range(min(self.low, other.low), max(self.high, other.high))
 
+    def scaled(self, factor: float) -> Range:
+        """The interval with both ends as many times as far from zero."""
+        return Range(self.low * factor, self.high * factor)
+
     @property
     def magnitude(self) -> float:
         """Largest absolute value."""

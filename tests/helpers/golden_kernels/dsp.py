@@ -5,7 +5,7 @@ from dataclasses import replace
 import specs as s
 
 from edgec.base.dtypes import DType
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.target.target import Sharing
@@ -59,7 +59,8 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x2_offset31": s.Dense4x2(8, 32, 6, None, tflite31=OFFSET),
     "dense_4x2_two_roundings31": s.Dense4x2(8, 32, 6, None, dual_issue=True, tflite31=TWICE),
     "dense_4x2_two_roundings31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, tflite31=ANY),
-    "dense_1x4_s8_dsp": s.Dense1x4(64, 10, 32),
+    "dense_1x4_dsp": s.Dense1x4(64, 10, 32),
+    "dense_1x4_s16": s.Dense1x4(30, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
     "dense_1x4_rest": s.Dense1x4(
         30, 36, 9, rescale16=Rescale16(INDEX, table=True), dual_issue=True, roomy=True
     ),

@@ -15,7 +15,7 @@ from edgec.ir import Graph, qops
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention import AttentionDsp
-from edgec.kernels.dsp.dense_1x4_s8_dsp import Dense1x4
+from edgec.kernels.dsp.dense_1x4_dsp import Dense1x4
 from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.select import select_kernels

@@ -1,4 +1,4 @@
-"""Operators through integers: an ONNX model of each, quantized, is close to onnxruntime."""
+"""Operators through integers: an ONNX model of each is close to onnxruntime on fresh samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Case:
         nodes: the model.
         shapes: inputs; those named i hold integers from 0 to 9, those named m truth values.
         constants: initializers.
-        decibels: least ratio of signal to error.
+        decibels: least ratio of signal to error, on samples that did not calibrate.
         positive: real inputs are positive.
     """
 
@@ -58,8 +58,9 @@ CASES = {
     **{op: Case(one(op), {"x": X}, {}, 17.0) for op in ("Sign", "Floor", "ThresholdedRelu")},
     **{
         op: Case([N(op, ["x", "a"], ["y"])], {"x": X}, axes(1), 38.0)
-        for op in ("ReduceMin", "ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp")
+        for op in ("ReduceMin", "ReduceL1", "ReduceSumSquare", "ReduceLogSumExp")
     },
+    "ReduceL2": Case([N("ReduceL2", ["x", "a"], ["y"])], {"x": X}, axes(1), 44.0),
     **{op: Case([N(op, ["x", "z"], ["y"])], TWO, {}, 38.0) for op in ("Min", "Max")},
     **{
         op: Case([N(op, ["x", "z"], ["c"]), N("Where", ["c", "x", "z"], ["y"])], TWO, {}, 36.0)
@@ -81,6 +82,8 @@ CASES = {
         ],
         TWO,
         {"k": np.float32(0.5)},
+        # As above: an element decides wrongly where its code is that of the constant.
+        25.0,
     ),
     "integers_compared": Case(
         [N("Less", ["i", "k"], ["c"]), N("Where", ["c", "x", "z"], ["y"])],
@@ -92,7 +95,7 @@ CASES = {
     ),
     "chosen_by_an_input": Case([N("Where", ["m", "x", "z"], ["y"])], {"m": X, **TWO}),
     "LpNormalization": Case(one("LpNormalization"), {"x": X}, {}, 36.0),
-    "Div": Case([N("Div", ["x", "z"], ["y"])], TWO, {}, 30.0, positive=True),
+    "Div": Case([N("Div", ["x", "z"], ["y"])], TWO, {}, 29.0, positive=True),
     "LogSoftmax": Case(one("LogSoftmax"), {"x": X}, {}, 42.0),
     "Hardmax": Case(one("Hardmax"), {"x": X}, {}, 15.0),
     "cosine": Case(
@@ -106,7 +109,7 @@ CASES = {
         ],
         {"x": (1, 6, 32), "z": (1, 6, 32)},
         axes(2),
-        31.0,  # its ranges have room for other samples, see below
+        28.0,
     ),
     "Tile": Case([N("Tile", ["x", "a"], ["y"])], {"x": X}, axes(1, 2, 3), 38.0),
     "Gather": Case([N("Gather", ["x", "a"], ["y"], axis=1)], {"x": X}, axes(1, 2, 5, 0, 0), 38.0),
@@ -180,13 +183,6 @@ def quantized(original: onnx.ModelProto, data: Sequence[dict[str, Array]], folde
 @pytest.mark.parametrize("name", CASES)
 def test_integers_are_close(name: str, tmp_path: Path):
     case = CASES[name]
-    original, data = model(case), samples(case)
-    assert decibels(quantized(original, data, tmp_path), original, data) >= case.decibels
-
-
-@pytest.mark.parametrize(("name", "least"), [("cosine", 28), ("ReduceL2", 44), ("Div", 29)])
-def test_fresh_samples_are_close(name: str, least: float, tmp_path: Path):
-    """By the extremes of 32 samples alone they had 23, 35 and 27 dB."""
-    original, data = model(CASES[name]), samples(CASES[name])
-    fresh = [sample for seed in range(4, 8) for sample in samples(CASES[name], seed)]
-    assert decibels(quantized(original, data, tmp_path), original, fresh) >= least
+    original, calibration = model(case), samples(case)
+    fresh = [sample for seed in range(4, 8) for sample in samples(case, seed)]
+    assert decibels(quantized(original, calibration, tmp_path), original, fresh) >= case.decibels

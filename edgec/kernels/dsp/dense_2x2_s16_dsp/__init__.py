@@ -13,7 +13,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import form_of, is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.dense import interleaved, padded_depth
+from edgec.kernels.common.dense import PAIRS, interleaved, padded_depth
 from edgec.kernels.common.layer_end import has_plain_c
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.spec import describe_image, describe_window
@@ -28,8 +28,6 @@ from edgec.target.target import Target
 
 _PIXELS = 2
 """Pixels whose windows are gathered, and whose sums are computed together."""
-_PAIRS = (0, 2, 1, 3)
-"""Order of the weights of a word: `edgec/dense/dense_2x2_s16_dsp.h`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def arguments(graph: Graph, node: Node, _spec: Dense2x2, pool: ConstantPool) -> 
     """Filters two by two, in words whose halves are pairs."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        return np.ascontiguousarray(interleaved(weights)[..., _PAIRS]), bias, multiplier
+        return np.ascontiguousarray(interleaved(weights)[..., PAIRS]), bias, multiplier
 
     return weighted_arguments(graph, node, pool, pack, folds=False)
 

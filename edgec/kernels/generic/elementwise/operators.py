@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar
 
+import numpy as np
+
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
@@ -112,7 +114,9 @@ def _mul(graph: Graph, node: Node) -> Found:
             function, constants = "edgec_mul_rescale16", _rescale16(form)
             params = SingleParams(attrs.multiplier, bias_of(node), *zero_points)
         case qops.Requant31() as form:
-            function, constants = "edgec_mul_once", (form.shift,)
+            centred = not any((*zero_points, form.zero_point))
+            function = "edgec_mul_once_centred" if centred else "edgec_mul_once"
+            constants = (form.shift,)
             params = MulParams(attrs.multiplier, *zero_points, **end_fields(form))
         case qops.TwoRoundings31() as form:
             # The product of two int16 may be 2^30.
@@ -193,12 +197,20 @@ def _both_shifts(form: qops.TwoRoundings31) -> tuple[int, int]:
     return max(form.shifts[0], 0), max(-form.shifts[0], 0)
 
 
-def _lut(_graph: Graph, node: Node) -> Found:
+def _lut(graph: Graph, node: Node) -> Found:
     match node.attrs_as(qops.QLut).rule:
         case qops.Entries():
             return Element("lut", "Table look-up", "edgec_entry"), None
         case qops.Line() as rule:
             numbers = rule.shift, rule.zero_point, rule.low, rule.high
+            if rule.near:
+                near = rule.near, *numbers
+                return Element("lut", "Interpolated table", "edgec_near_line", near), None
+            entries = graph.constants[qops.QLut.Inputs.of(node.inputs).table].array
+            ends = rule.rounded(np.array([entries.min(), entries.max()], np.int64))
+            if rule.low <= ends[0] and ends[1] <= rule.high:
+                inside = "edgec_line_inside"
+                return Element("lut", "Interpolated table", inside, numbers[:2]), None
             return Element("lut", "Interpolated table", "edgec_line", numbers), None
         case qops.Logistic() as rule:
             name = "tanh" if rule.tanh else "logistic"

@@ -14,7 +14,7 @@ from edgec.kernels.packed.codes import packed_bytes, turns_of
 _ALIGNMENT = 8
 """Scratch memory is cut at multiples of this, as the arena is."""
 _READ_AHEAD = 16
-"""Bytes after its weights that a kernel may read (`dsp.dense_1x4_s8_dsp`)."""
+"""Bytes after its weights that a kernel may read (`dsp.dense_1x4_dsp`)."""
 
 
 class FilterKernel(KernelSpec, Protocol):

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "edgec/arithmetic/math.h"
+#include "edgec/arithmetic/pairs_s16.h"
 #include "edgec/arithmetic/params.h"
 #include "edgec/arithmetic/rescale16.h"
 #include "edgec/arithmetic/tflite.h"
@@ -65,6 +66,12 @@ EDGEC_INLINE int32_t edgec_mul_once(int32_t a, int32_t b, const edgec_mul_params
     const int32_t product = (a - p->a_zero_point) * (b - p->b_zero_point);
     return edgec_requantize_code(product, p->multiplier, shift, p->y_zero_point, p->act_min,
                                  p->act_max);
+}
+
+/* The first of them where all zero points are 0. */
+EDGEC_INLINE int32_t edgec_mul_once_centred(int32_t a, int32_t b, const edgec_mul_params_t *p,
+                                            int32_t shift) {
+    return edgec_clamp_s32(edgec_requantize(a * b, p->multiplier, shift), p->act_min, p->act_max);
 }
 
 EDGEC_INLINE int32_t edgec_mul_twice(int32_t a, int32_t b, const edgec_mul_params_t *p,
@@ -183,13 +190,31 @@ EDGEC_INLINE int32_t edgec_entry(int32_t x, const int8_t *table) {
     return table[x + 128];
 }
 
-/* Line: 513 entries over all int16 codes, straight lines between them. */
+/* Line: 513 entries over all int16 codes, straight lines between them; none beyond the bounds. */
+EDGEC_INLINE int32_t edgec_line_inside(int32_t x, const int16_t *table, int32_t shift,
+                                       int32_t zero_point) {
+    const int16_t *const entry = table + 256 + (x >> 7);
+    const int32_t part = x & 127;
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    const uint32_t parts = (uint32_t)(128 - part) | ((uint32_t)part << 16);
+    return (edgec_pair_dot(edgec_word_at(entry), parts, 1 << (shift - 1)) >> shift) + zero_point;
+#else
+    const int32_t line = entry[0] * 128 + part * (entry[1] - entry[0]);
+    return edgec_rshr32(line, shift) + zero_point;
+#endif
+}
+
+/* The same with bounds. */
 EDGEC_INLINE int32_t edgec_line(int32_t x, const int16_t *table, int32_t shift, int32_t zero_point,
                                 int32_t low, int32_t high) {
-    const int32_t step = 256 + (x >> 7);
-    const int32_t entry = table[step];
-    const int32_t line = entry * 128 + (x & 127) * (table[step + 1] - entry);
-    return edgec_clamp_s32(edgec_rshr32(line, shift) + zero_point, low, high);
+    return edgec_clamp_s32(edgec_line_inside(x, table, shift, zero_point), low, high);
+}
+
+/* The same over the codes around 0, those 2^near times as far apart; others count as the last. */
+EDGEC_INLINE int32_t edgec_near_line(int32_t x, const int16_t *table, int32_t near, int32_t shift,
+                                     int32_t zero_point, int32_t low, int32_t high) {
+    const int32_t most = edgec_clamp_s32(x * (1 << near), INT16_MIN, INT16_MAX);
+    return edgec_line(most, table, shift, zero_point, low, high);
 }
 
 /* Logistic: a table of 256 entries, read at steps of 2^-12 / 3; in Q0.15. */

@@ -10,15 +10,15 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.digests import LATER
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import has_room_for_any_code
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.dense import WORD, flipped_words, odd_sums
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.dense import WORD, flipped_words, odd_sums, paired_words
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
@@ -35,6 +35,7 @@ WIDENED_BYTES = 8
 
 _BATCH = 8
 _SUM_BYTES = 4
+_SUM_BITS = 8 * _SUM_BYTES
 _START_BYTES = 8
 """Bytes of the initial value of the sums, padded so that the widened row is aligned to eight."""
 
@@ -49,22 +50,23 @@ _LONG = 32
 @dataclass(frozen=True, slots=True)
 class Dense1x4(LayerFunction):
     """Product of a vector with constant weights, four filters at a time:
-    `edgec/dense/dense_1x4_s8_dsp.h`.
+    `edgec/dense/dense_1x4_dsp.h`.
 
-    x int8 [depth]; weights as `dense_weights.flipped_words` gives them for four filters, biases
-    with `dense_weights.odd_sums`; y [units].
+    x int8 or int16 [depth]; y [units].  Where x is int8, weights are as `flipped_words` gives them
+    for four filters, biases with `odd_sums` (`kernels.common.dense`); else as `paired_words` does.
 
     Attributes:
         depth, units: shapes.
         shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
         rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
+        typed: element types and end, where x or y is int16.
         dual_issue: the core issues a load together with a product.
         roomy: see `dense_4x2_s8_dsp.spec.unrolled`.
     """
 
-    family: ClassVar[str] = "dense_1x4_s8_dsp"
-    template: ClassVar[Path] = template_beside(__file__, "dense_1x4_s8_dsp")
+    family: ClassVar[str] = "dense_1x4_dsp"
+    template: ClassVar[Path] = template_beside(__file__, "dense_1x4_dsp")
     flips_signs: ClassVar[bool] = True
     depth: int
     units: int
@@ -74,6 +76,12 @@ class Dense1x4(LayerFunction):
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     dual_issue: bool = False
     roomy: bool = False
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
+
+    @property
+    def sums(self) -> str:
+        """Name of the function of the products."""
+        return f"row_sums_{'s16_' if self.reads_int16 else ''}{self.words}"
 
     @property
     def words(self) -> int:
@@ -142,12 +150,12 @@ class Dense1x4(LayerFunction):
 
 
 _CODE_BYTES = 300
-_WORD_CODE_BYTES = 72
-"""Code of a word in a turn of the loop: `edgec/dense/dense_1x4_s8_dsp.h`."""
+_WORD_CODE_BYTES = {DType.INT8: 72, DType.INT16: 88}
+"""Code of a word in a turn of the loop by the type of x: `edgec/dense/dense_1x4_dsp.h`."""
 
 
 def parts(spec: Dense1x4, _run: Run) -> Parts:
-    """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
+    """Counts of a call; nobody has measured int16, or other ends than a multiplier of 31 bits."""
     turns = spec.words // spec.unrolled
     counts: dict[str, float] = {
         "call": 1,
@@ -160,8 +168,8 @@ def parts(spec: Dense1x4, _run: Run) -> Parts:
         "output": spec.out_elements,
         "addition": spec.out_elements if spec.adds else 0,
     }
-    loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES
-    if spec.rescale16 is not None:
+    loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES[spec.x_dtype]
+    if spec.rescale16 is not None or spec.typed is not None:
         counts[UNMEASURED] = 1
     return Parts(
         counts, _CODE_BYTES + loop, WeightReads(spec.stored_bytes, 1, numbers_of(spec.units))
@@ -169,9 +177,7 @@ def parts(spec: Dense1x4, _run: Run) -> Parts:
 
 
 _ROOMY_BYTES = 2048
-"""The code of a loop of sixteen words, 72 bytes each, and what is around it:
-`dense/dense_1x4_s8_dsp.h`.
-"""
+"""The code of a loop of sixteen words, and what is around it: `dense/dense_1x4_dsp.h`."""
 _READ_AHEAD = 16
 """Bytes after the weights that a core with two issue slots reads."""
 
@@ -185,7 +191,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     found = spec(graph, node, target)
     small = found.scratch_bytes <= target.scratch_limit_bytes
     one_row = dense_window(graph, node).out_pixels == 1
-    return one_row and small and has_room_for_any_code(graph, node)
+    # Rows of int16 have no arithmetic that needs more room than their sums.
+    fits = found.reads_int16 or has_room_for_any_code(graph, node)
+    return one_row and small and fits
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
@@ -195,6 +203,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
         window.taps * window.channels,
         graph.shape(plain_inputs(node).w)[0],
         *end_of(graph, node),
+        typed=typed_end(graph, node),
         dual_issue=target.dual_issue,
         # Where branches cost nothing, a short loop only takes less time to read from flash.
         roomy=not target.dual_issue and target.runs_from_cache(_ROOMY_BYTES),
@@ -213,21 +222,30 @@ def overlap(spec: Dense1x4) -> Distances:
 
 
 def arguments(graph: Graph, node: Node, spec: Dense1x4, pool: ConstantPool) -> tuple[Params, ...]:
-    """Filters four by four, signs flipped."""
+    """Filters four by four, as the type of x wants them."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        words = flipped_words(weights, FILTERS)
+        if spec.reads_int16:
+            words = paired_words(weights, FILTERS)
+        else:
+            words, bias = flipped_words(weights, FILTERS), bias + odd_sums(weights)
         if spec.dual_issue:
             words = np.pad(words.ravel(), (0, _READ_AHEAD))
-        return words, bias + odd_sums(weights), multiplier
+        return words, bias, multiplier
 
     return weighted_arguments(graph, node, pool, pack)
+
+
+def types(graph: Graph, node: Node) -> bool:
+    """Layers of int8 and int16 whose sums are int32."""
+    typed = typed_end(graph, node)
+    return has_plain_c(graph, node) and (typed is None or typed.sum_bits <= _SUM_BITS)
 
 
 FAMILY = KernelFamily(
     spec_type=Dense1x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=is_int8_layer,
+    types=types,
     spec=spec,
     overlap=overlap,
     accepts=accepts,
