@@ -15,6 +15,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
+from edgec.base.free_memory import give_back
 from edgec.base.streams import RESETS, resets_of
 from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
@@ -22,7 +23,7 @@ from edgec.ir.graph import Graph
 BATCH_SAMPLES = 16
 """Samples whose activations are in memory at a time, at most."""
 MANY_SAMPLES = 64
-"""Samples at a time where nothing depends on how many there are: a small network takes no longer
+"""Samples at a time, at most, where nothing depends on their number: small networks take no longer
 for all of these."""
 _BATCH_BYTES = 128 << 20
 """Activations of a batch take no more, unless those of one sample do."""
@@ -109,8 +110,11 @@ def activations(
     step = batch_samples(executor, most)
     for start in range(0, total, step):
         results = executor.run({name: x[start : start + step] for name, x in data.items()})
-        batch = {name: as_float32(results[name]) for name in names}
-        yield min(start + step, total), batch
+        # One after the other, so that not all of them are there twice.
+        found = {name: as_float32(results.pop(name)) for name in dict.fromkeys(names)}
+        yield min(start + step, total), found
+        del found
+    give_back()
 
 
 def batch_samples(executor: Executor, most: int = BATCH_SAMPLES) -> int:

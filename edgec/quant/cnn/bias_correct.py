@@ -18,6 +18,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.base.free_memory import give_back
 from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
@@ -123,7 +124,7 @@ class WantedSeen:
 
     @property
     def wanted(self) -> Wanted:
-        """Means and kept arrays of all samples."""
+        """The means and values of the samples that were seen."""
         means = {name: mean.result for name, mean in self._means.items()}
         return Wanted(means, {name: np.concatenate(parts) for name, parts in self._kept.items()})
 
@@ -187,6 +188,7 @@ def correct_biases(
     corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     executor = Executor(annotated, names)
     values = executor.run(data, corrections.change, corrections.instead)
+    give_back()
     return Corrected(corrections.graph, values)
 
 

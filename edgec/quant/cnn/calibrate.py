@@ -120,6 +120,7 @@ def calibrate(
             histogram.update(batch[name])
         if beside is not None:
             beside.update(done, batch)
+        batch.clear()  # before the next samples are run
         _tell(progress, done, total)
     if adds:
         for name, histogram in histograms.items():

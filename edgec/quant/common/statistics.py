@@ -90,6 +90,7 @@ def channel_statistics(
         for name, values in batch.items():
             sums[name].update(values, done - before)
         before = done
+        batch.clear()  # before the next samples are run
     return {name: found.result() for name, found in sums.items()}
 
 

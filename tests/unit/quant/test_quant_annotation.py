@@ -178,8 +178,8 @@ def test_activations_that_are_not_finite_name_the_tensor():
 def test_progress_is_told_and_memory_stays_bounded():
     graph = residual_network()
     seen: list[tuple[int, int]] = []
-    annotate(graph, samples(graph, 40), QuantOptions(), lambda *step: seen.append(step))
-    assert seen[:3] == [(16, 40), (32, 40), (40, 40)]
+    annotate(graph, samples(graph, 150), QuantOptions(), lambda *step: seen.append(step))
+    assert seen[:3] == [(64, 150), (128, 150), (150, 150)]
     assert all(done <= total for done, total in seen)
 
 
