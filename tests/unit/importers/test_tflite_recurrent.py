@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import tflite
 from emulated import emulated_models, need_emulator
 from parity import compiled
+from tflite_damage import mutated
 from tflite_models import T, const, write_tflite
 from tflite_oracle import needs_litert
 from tflite_recurrent import Lstm, Svdf
@@ -17,7 +19,7 @@ from tflite_same import imported
 from tflm_oracle import Micro, laid_out, needs_tflm
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import UnsupportedModelError
+from edgec.base.errors import EdgecError, UnsupportedModelError
 from edgec.base.options import CompileOptions, StatePairs
 from edgec.base.rounding import Rounding
 from edgec.floatrun.executor import Executor
@@ -341,3 +343,17 @@ def test_svdf_has_its_memory(tmp_path: Path):
     path = Svdf().write(tmp_path / "m.tflite")
     with pytest.raises(UnsupportedModelError, match="nothing without its memory"):
         import_model(path, state=StatePairs.parse(["none"]))
+
+
+@pytest.mark.parametrize("name", ["plain", "int16", "svdf", "svdf of int8"])
+def test_mutants_end_in_one_clear_error(name: str, tmp_path: Path):
+    path, rng = CASES[name].write(tmp_path / "m.tflite"), random.Random(name)
+    data, read = path.read_bytes(), 0
+    for _ in range(60):
+        path.write_bytes(mutated(rng, data))
+        try:
+            integer_model(path, None, CompileOptions())
+            read += 1
+        except EdgecError as error:
+            assert error.exit_code in (2, 3), error
+    assert read < 60
