@@ -2,7 +2,8 @@
 
 A name is `source:architecture`.  Sources are libraries (`timm`, `torchvision`, `transformers`,
 `scikit-learn`, `keras`), networks of this repository (`own`) and known architectures written out in
-`zoo_networks.py` (`written`).  What a library is not installed for is left out, with a line.
+`zoo_networks.py` (`written`) and `zoo_recurrent.py` (`recurrent`).  What a library is not installed
+for is left out, with a line.
 """
 
 from __future__ import annotations
@@ -45,9 +46,14 @@ _WRITTEN = """
     mlp pixel_shuffle resnet8 segmenter senet shuffle_unit squeeze_fire tcn unet vgg_small
     wavenet yolo_head
 """
+_RECURRENT = """
+    attended_gru characters_lstm coder_lstm crnn_gru denoiser_gru elman gru_cells gru_imu gru_step
+    lstm_cells lstm_imu lstm_step mask_lstm rnn tagger_lstm vad_lstm
+"""
 SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
     {
         "written": ("torch", tuple(_WRITTEN.split())),
+        "recurrent": ("torch", tuple(_RECURRENT.split())),
         "own": ("torch", tuple(_OWN.split())),
         "timm": ("timm", tuple(_TIMM.split())),
         "torchvision": ("torchvision", tuple(_TORCHVISION.split())),

@@ -91,6 +91,12 @@ def network(source: str, name: str) -> tuple[Any, tuple[np.ndarray, ...]]:
     """A network of PyTorch, and inputs [CALIBRATION + TEST + NORMS, ...]."""
     count = CALIBRATION + TEST + NORMS
     match source:
+        case "recurrent":
+            from zoo_recurrent import NETWORKS as RECURRENT
+            from zoo_recurrent import inputs_of
+
+            found = RECURRENT[name]
+            return found.make(), tuple(inputs_of(found, count).values())
         case "written":
             from zoo_networks import NETWORKS
 
@@ -205,18 +211,28 @@ def export(source: str, name: str, exporter: str, folder: Path) -> None:
         make_sane(module)
     tensors = tuple(torch.from_numpy(array) for array in arrays)
     fit_batch_norms(module, tensors)
-    names = [f"input_{index}" for index in range(len(arrays))]
+    names, outputs = [f"input_{index}" for index in range(len(arrays))], None
+    if source == "recurrent":
+        # A state and what it becomes have names from which edgec sees that they belong together.
+        from zoo_recurrent import NETWORKS
+
+        states = list(NETWORKS[name].states)
+        names = ["x", *states]
+        outputs = ["y", *(f"{state}n" for state in states)] if states else None
     new = exporter == "new"
     torch.onnx.export(
         module,
         tuple(tensor[:1] for tensor in tensors),
         str(folder / "model.onnx"),
         input_names=names,
+        output_names=outputs,
         opset_version=_NEW_OPSET if new else _OLD_OPSET,
         dynamo=new,
         **({"external_data": False} if new else {}),
     )
-    _save(folder, dict(zip(names, arrays, strict=True)))
+    _save(
+        folder, {n: a for n, a in zip(names, arrays, strict=True) if f"{n}n" not in (outputs or ())}
+    )
 
 
 def _save(folder: Path, arrays: dict[str, np.ndarray]) -> None:

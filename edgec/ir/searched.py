@@ -11,7 +11,8 @@ def is_searched(graph: Graph) -> bool:
 
     Its scales are searched by the error of what reads them.  A norm between tensors that the model
     pins to int8 codes computes from and to these codes, as every other operator does; so does an
-    embedding whose rows are pinned.
+    embedding whose rows are pinned, and one whose rows a recurrent network reads: no stream of a
+    transformer begins there.
 
     Args:
         graph: REAL stage.
@@ -24,5 +25,5 @@ def is_open(graph: Graph, node: Node) -> bool:
     if isinstance(node.attrs, ops.Norm):
         return any(graph.values[name].quant is None for name in (node.first, node.output))
     if isinstance(node.attrs, ops.Embedding):
-        return graph.values[node.output].quant is None
+        return graph.values[node.output].quant is None and not graph.updates
     return isinstance(node.attrs, ops.Attention)

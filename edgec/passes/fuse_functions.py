@@ -29,16 +29,22 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import sweep
 
-_FAR = np.asarray([12.0, 20.5, 40.0, 80.0])
-_POINTS = np.concatenate([-_FAR[::-1], np.linspace(-9.0, 9.0, 145), _FAR])
+_NEAR = 0.125
+"""The middle points are this far apart; a hard sigmoid is straight up to the first of them."""
+_BESIDE = np.concatenate([_NEAR * 2.0 ** np.arange(-24, 0), [12.0, 20.5, 40.0, 80.0]])
+_BEYOND = 10.0 ** np.arange(3.0, 10.0)
+"""Points at which what a file computes may overflow; steps and bounds of any size lie between."""
+_POINTS = np.sort(
+    np.concatenate([-_BEYOND, -_BESIDE, np.linspace(-9.0, 9.0, 145), _BESIDE, _BEYOND])
+)
 """The points at which functions are compared, ascending; -1, 0 and 1 are among them."""
+_MOST_EXPONENT = 700.0
+"""The exponential function of float64 ends beyond it, and is not infinite."""
 _TOLERANCE = 1e-5
 """GELU and its approximation differ by 4.7e-4; the constants of a file are float32."""
 _MOST_NODES = 16
 _LEAST_BEND = 1e-3
 """Least value beside a straight line that makes a bent one."""
-_NEAR = 0.125
-"""One of `_POINTS`, near which a hard sigmoid is straight."""
 _LEAST_FACTOR = 0.1
 """With smaller ones a sigmoid and a straight line differ by less than the tolerance."""
 _FUNCTIONS: tuple[ops.Unary | ops.Clip, ...] = (
@@ -209,17 +215,21 @@ def _computed(node: Node, operands: list[Array]) -> Array:
                 return np.where(condition != 0, a, b)
             case ops.Cast():
                 return operands[0].astype(np.float64)
-        function = unary_function(node.attrs_as(ops.Unary, ops.Clip))
-        return np.asarray(function(operands[0]))
+        attrs = node.attrs_as(ops.Unary, ops.Clip)
+        found = np.asarray(unary_function(attrs)(operands[0]))
+        if isinstance(attrs, ops.Unary) and attrs.kind is UnaryKind.EXP:
+            return np.where(operands[0] > _MOST_EXPONENT, math.inf, found)
+        return found
 
 
 def _recognised(values: Array) -> tuple[ops.Unary | ops.Clip, float] | None:
     """The operator with these values at `_POINTS` and the factor of its operand, or None."""
-    if values.size != _POINTS.size or not np.isfinite(values).all():
+    finite = np.isfinite(values)
+    if values.size != _POINTS.size or not finite[np.abs(_POINTS) < _BEYOND[0]].all():
         return None
     for attrs, factor in _candidates(values):
         wanted = unary_function(attrs)(_POINTS * factor)
-        if _agree(values, wanted):
+        if _agree(values[finite], wanted[finite]):
             return attrs, factor
     return None
 

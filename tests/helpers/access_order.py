@@ -222,7 +222,7 @@ def _by_windows(spec: s.Dense4x2, firsts: Iterable[int]) -> Iterator[Event]:
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
-    w, each = spec.window, spec.out_bytes
+    w, read, each = spec.window, spec.x_dtype.size_bytes, spec.out_bytes
     readers: dict[int, list[int]] = {}
     for number, iy, ix in _raster(w):
         for pixel in _pixels(w, iy, ix):
@@ -231,8 +231,8 @@ def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
         for o in range(w.channels):
             first = o // spec.group_filters * spec.group_channels
             for number in readers.get(pixel, []):
-                start = (number * spec.in_channels + first) * each
-                yield from (("r", start + byte) for byte in range(spec.group_channels * each))
+                start = (number * spec.in_channels + first) * read
+                yield from (("r", start + byte) for byte in range(spec.group_channels * read))
             start = (pixel * w.channels + o) * each
             yield from (("w", start + byte) for byte in range(each))
 
@@ -296,5 +296,6 @@ def _pad(spec: s.Pad) -> Iterator[Event]:
 def _arg_max(spec: s.ArgMax) -> Iterator[Event]:
     for number, (o, n) in enumerate(itertools.product(range(spec.outer), range(spec.inner))):
         for i in range(spec.depth):
-            yield "r", (o * spec.depth + i) * spec.inner + n
+            start = ((o * spec.depth + i) * spec.inner + n) * spec.dtype.size_bytes
+            yield from (("r", start + byte) for byte in range(spec.dtype.size_bytes))
         yield from (("w", 4 * number + byte) for byte in range(4))

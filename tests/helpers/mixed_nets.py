@@ -6,12 +6,12 @@ import numpy as np
 from quant_samples import conv, gemm, nearest, relu, samples
 from sketch import Sketch
 
-from edgec.base.options import Observer, QuantOptions, QuantSettings
+from edgec.base.options import QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import UnaryKind
 from edgec.quant import annotate
-from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.cnn.calibrate import roomy_ranges
 from edgec.quant.convert.conversion import to_integer
 from edgec.quant.precision.codes import int16_codes, real_constants
 from edgec.quant.scales.groups import Group, code_groups
@@ -71,8 +71,34 @@ def multiplying() -> Graph:
     return s.graph(s(ops.Div(), s(ops.MatMul(), q, kv), weight))
 
 
+def choosing() -> Graph:
+    """Comparisons, choices, extremes, the largest of an axis, functions of large logits."""
+    s = Sketch("choosing")
+    x = s.input("x", 1, 6, 8)
+    a, b = (gemm(s, x, 8, name=name) for name in "ab")
+    mask = s(ops.Compare(ops.CompareKind.LESS), s.const("bound", np.array(0.25)), a)
+    c = s(ops.Where(), mask, s(ops.Unary(UnaryKind.TANH), b), a)
+    c = s(ops.Minimum(), s(ops.Maximum(), c, b), s.const("most", np.linspace(0.5, 1.5, 8)))
+    d = s(ops.Reduce(ops.ReduceKind.MAX, (1,), keepdims=True), c)
+    logits = s(ops.Mul(), gemm(s, s(ops.Sub(), c, d), 5), s.const("sharp", np.array(20.0)))
+    steep = s(ops.Unary(UnaryKind.TANH), logits)
+    best, top = s(ops.ArgMax(2), steep), s(ops.TopK(3), logits)
+    return s.graph(s(ops.Softmax(), logits), best, top)
+
+
+def upwards() -> Graph:
+    """A transposed convolution."""
+    s = Sketch("upwards")
+    x = s.input("x", 1, 5, 4, 6)
+    w, b = s.normal("up_w", 4, 3, 3, 6, scale=0.2), s.normal("up_b", 4, scale=0.3)
+    a = s(ops.ConvTranspose(strides=(2, 2), pads=(1, 1, 1, 1)), x, w, b)
+    return s.graph(s(ops.Unary(UnaryKind.GELU), a))
+
+
 NETWORKS = {
+    "choosing": choosing,
     "squeezed": squeezed,
+    "upwards": upwards,
     "branching": branching,
     "dividing": dividing,
     "multiplying": multiplying,
@@ -100,6 +126,4 @@ def mixed(graph: Graph, chosen: Callable[[int], bool]) -> Graph:
 
 def codes_of(ready: Graph, groups: list[Group]):
     names = [name for group in groups for name in group.members]
-    extremes = QuantSettings(observer=Observer.MINMAX)
-    ranges = calibrate(ready, names, samples(ready, 8), extremes)
-    return int16_codes(ready, groups, ranges)
+    return int16_codes(ready, groups, roomy_ranges(ready, names, samples(ready, 8)))

@@ -235,7 +235,8 @@ def rescale(attrs, inputs, zy, at):
 def lut(attrs, inputs, zy, at):
     x, entries, rule = int(inputs[0].array[at]), inputs[1].array.astype(int), attrs.rule
     if isinstance(rule, qops.Line):
-        step, between = divmod(x + 2**15, 128)
+        near = min(max(x * 2**rule.near, -(2**15)), 2**15 - 1)
+        step, between = divmod(near + 2**15, 128)
         line = int(entries[step]) * (128 - between) + int(entries[step + 1]) * between
         return min(max(rule.zero_point + rshr(line, 7 + rule.fine), rule.low), rule.high)
     return int(entries[x + 128])

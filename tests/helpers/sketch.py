@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.infer import infer_shape
@@ -44,7 +43,8 @@ class Sketch:
         shape = infer_shape(attrs, shapes)
         stem = name or type(attrs).__name__.lower()
         output = self.builder.fresh(stem)
-        dtype = DType.INT32 if isinstance(attrs, ops.ArgMax) else DType.FLOAT32
+        integers = attrs.gives_integers
+        dtype = DType.INT32 if integers else DType.FLOAT32
         self.builder.value(Value(output, shape, dtype, quant))
         self.builder.node(f"{output}_node", attrs, inputs, (output,))
         return output

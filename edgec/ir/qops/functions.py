@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, rshr, saturate
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, INT32_MAX, rshr, saturate
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators, half_step
@@ -57,9 +57,10 @@ class Entries:
 class Line:
     """Straight lines between entries at each 128th int16 code; table int16 [513].
 
-    With ``i = 256 + (x >> 7)`` and ``f = x & 127``,
+    With ``n = clamp(x << near, -32768, 32767)``, ``i = 256 + (n >> 7)`` and ``f = n & 127``,
     ``y = clamp(zy + rshr((table[i] << 7) + f * (table[i+1] - table[i]), 7 + fine))``: the entries
-    are steps of the output with `fine` more bits.
+    are steps of the output with `fine` more bits, and with `near` all of them are for codes around
+    0, beyond which the function does not change.
     """
 
     X: ClassVar[DType] = DType.INT16
@@ -74,6 +75,7 @@ class Line:
     low: int
     high: int
     dtype: DType
+    near: int = 0
 
     @property
     def shift(self) -> int:
@@ -82,7 +84,7 @@ class Line:
 
     def apply(self, x: Array, entries: Array) -> Array:
         """The function of codes, int64 of any shape; int64."""
-        bits = self.STEP_BITS
+        bits, x = self.STEP_BITS, saturate(x << self.near, INT16_MIN, INT16_MAX)
         step, between = (self.COUNT >> 1) + (x >> bits), x & ((1 << bits) - 1)
         line = (entries[step] << bits) + between * (entries[step + 1] - entries[step])
         return saturate(self.zero_point + rshr(line, self.shift), self.low, self.high)
@@ -98,6 +100,7 @@ class Line:
             ValueError: one is out of range.
         """
         need_shift(self.fine, 0, 8)
+        need_shift(self.near, 0, 8)
         need_clamp(self.low, self.high, *LIMITS[self.dtype])
         need_zero_point(output, self.zero_point, "the output")
 

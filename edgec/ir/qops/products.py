@@ -32,7 +32,6 @@ from edgec.ir.qops.operands import (
     Operand,
     need_reach,
     parameter,
-    span_of,
     table,
     tensor,
 )
@@ -172,12 +171,13 @@ def _sums(form: Requantization, values: Array) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class QConvTranspose(Weighted):
-    """Inputs as `QConv`, without residual and table; x is int16 where the form is `Once15`, and
-    int8 where it is another.
+    """Inputs as `QConv`, without residual and table; x is int16 where the form is `Once15`.
 
     ``acc[oy, ox, o] = b[o] + sum`` over all (iy, ky) with ``oy = iy * stride - top + ky *
     dilation`` (same for x) of ``(x - zx) * w[o, ky, kx, i]``; ``y = output(acc)`` with
     multiplier[o].
+
+    Bounds: |x - zx| <= reach, which what computes int16 codes keeps.
     """
 
     strides: Pair
@@ -186,6 +186,7 @@ class QConvTranspose(Weighted):
     group: int
     output_padding: Pair
     output: Requantization
+    reach: int = field(default=INT8_SPAN, metadata=LATER)
 
     def infer_shape(self, inputs: Weighted.Inputs[Shape]) -> Shape:
         check_per_output(inputs.w, inputs.b, inputs.multiplier)
@@ -202,11 +203,13 @@ class QConvTranspose(Weighted):
 
     def bounds(self, inputs: Weighted.Inputs[Tensor]) -> dict[str, float]:
         numbers = inputs.w, inputs.b, inputs.multiplier
-        return weighted_bounds(self.output, *numbers, span_of(inputs.x))
+        return weighted_bounds(self.output, *numbers, self.reach)
 
     def verify(self, inputs: Weighted.Inputs[Tensor], output: Value) -> None:
         need_form(self.output, inputs.multiplier, output)
-        need_dtype(inputs.x, DType.INT16 if isinstance(self.output, Once15) else DType.INT8)
+        need_reach(inputs.x, self.reach)
+        if isinstance(self.output, Once15):
+            need_dtype(inputs.x, DType.INT16)
 
 
 _CODE = 128

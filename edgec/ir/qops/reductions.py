@@ -179,14 +179,14 @@ class QMaxPool(IntegerOperator):
 
 @dataclass(frozen=True, slots=True)
 class QArgMax(IntegerOperator):
-    """x int8, y int32: index of the largest code along `axis`, first or last on ties.
+    """x int8 or int16, y int32: index of the largest code along `axis`, first or last on ties.
 
     With `smallest` that of the smallest code.
     """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        x: T = field(metadata=value(DType.INT8))
+        x: T = field(metadata=value(*CODES))
 
     axis: int
     keepdims: bool
@@ -211,15 +211,15 @@ class QArgMax(IntegerOperator):
 
 @dataclass(frozen=True, slots=True)
 class QTopK(IntegerOperator):
-    """x int8 [..., N]: the `k` largest (or smallest) codes of each row, the most extreme first.
+    """x int8 or int16 [..., N]: the `k` largest (or smallest) codes of a row, most extreme first.
 
-    y int8 [..., k] with the quantization of x; with `indices` int32, where they are; with `both`
-    first the one and then the other.  Of equal codes the first comes first.
+    y [..., k] with the type and quantization of x; with `indices` int32, where they are; with
+    `both` first the one and then the other.  Of equal codes the first comes first.
     """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        x: T = field(metadata=value(DType.INT8))
+        x: T = field(metadata=value(*CODES))
 
     k: int
     largest: bool

@@ -9,8 +9,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
+from edgec.quant.cnn.bias_correct import WantedSeen
 from edgec.quant.cnn.observers import Aim, Histogram, MinMax, Tails, choose_range
 from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
@@ -63,7 +64,8 @@ class Extremes:
 
     def carried(self, name: str) -> Range:
         """Range of a value that is carried on: its extremes and the mean excess of fresh ones."""
-        return self.tails(name).widened(self.of[name].range, far=False)
+        seen = self.of[name].range
+        return self.tails(name).widened(seen, lambda tail: tail.end + tail.excess)
 
     def fresh(self, name: str) -> Range:
         """The range of a value that about one of a thousand fresh samples leaves at each end."""
@@ -78,6 +80,7 @@ def calibrate(
     progress: Progress | None = None,
     aims: Mapping[str, Aim] = MappingProxyType({}),
     known: Extremes | None = None,
+    beside: WantedSeen | None = None,
 ) -> dict[str, Range]:
     """Ranges of values, as the observer of `options` chooses them.
 
@@ -92,6 +95,7 @@ def calibrate(
         progress: told after each batch.
         aims: what errors cost, for the MSE observer; a value that is left out counts by itself.
         known: the extremes of the values on all data, where they have been seen already.
+        beside: takes in what it wants of the run that counts values, if there is one.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.
@@ -99,13 +103,7 @@ def calibrate(
     if not names:
         return {}
     total = len(next(iter(data.values())))
-    extremes = Extremes(names) if known is None else known
-    if known is None:
-        before = 0
-        for done, batch in activations(graph, names, data):
-            extremes.update(batch, done - before)
-            before = done
-            _tell(progress, done, total)
+    extremes = _extremes(graph, names, data, progress) if known is None else known
     if options.observer is Observer.MINMAX:
         return {name: extremes.of[name].range for name in names}
     aimed = aims if options.observer is Observer.MSE else {}
@@ -116,14 +114,47 @@ def calibrate(
         )
         for name in names
     }
-    for done, batch in activations(graph, names, data):
-        for name, values in batch.items():
-            histograms[name].update(values)
+    more = () if beside is None else beside.names
+    for done, batch in activations(graph, [*dict.fromkeys((*names, *more))], data, MANY_SAMPLES):
+        for name, histogram in histograms.items():
+            histogram.update(batch[name])
+        if beside is not None:
+            beside.update(done, batch)
         _tell(progress, done, total)
     if adds:
         for name, histogram in histograms.items():
             histogram.add_tails(extremes.tails(name))
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
+
+
+def roomy_ranges(graph: Graph, names: Sequence[str], data: Mapping[str, Array]) -> dict[str, Range]:
+    """Ranges of values for int16 codes: about one of `RARE` fresh samples leaves one at each end.
+
+    A range of twice the width costs one of 16 bits; what it cuts off may be the whole signal.
+
+    Args:
+        graph: REAL or ANNOTATED stage.
+        names: values to observe.
+        data: from `checked_calibration`.
+
+    Raises:
+        QuantizationError: an activation is NaN or infinite.
+    """
+    seen = _extremes(graph, names, data, None)
+    return {name: seen.of[name].roomy for name in names}
+
+
+def _extremes(
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array], progress: Progress | None
+) -> Extremes:
+    found, before, total = Extremes(names), 0, len(next(iter(data.values())))
+    if not names:
+        return found
+    for done, batch in activations(graph, names, data, MANY_SAMPLES):
+        found.update(batch, done - before)
+        before = done
+        _tell(progress, done, total)
+    return found
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

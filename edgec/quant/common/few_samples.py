@@ -25,6 +25,8 @@ from edgec.base.portable_functions import log, power
 
 PLENTY = 1000
 """Values that show their range: a fresh one lies beyond it in one of 500 cases."""
+RARE = 100_000
+"""Values that show a range whose width costs next to nothing, as that of int16 codes does."""
 _FEWEST = 8
 """Values below which nothing is known of a tail."""
 _LEAST_SHAPE = 4
@@ -40,7 +42,7 @@ class Tail:
         end: the largest that was seen.
         excess: by how much one beyond it exceeds it, in the mean; 0: nothing does.
         of: k, the number of values that this was estimated from, 4 at least.
-        reach: what about one of `PLENTY` fresh values exceeds, if the excess is as it was found.
+        reach: what about one of `plenty` fresh values exceeds, if the excess is as it was found.
         far: the same where the excess may be another; see `shares`.
     """
 
@@ -72,18 +74,19 @@ class Tail:
         return np.asarray(above[:-1] - above[1:])
 
 
-def upper_tail(values: Array) -> Tail:
+def upper_tail(values: Array, plenty: int = PLENTY) -> Tail:
     """The tail of the values of each feature.
 
     Args:
         values: float64 [n, F], finite.
+        plenty: how many values would show their range.
 
     Returns:
         One without excess for a feature that has several of its largest values alike, and for
-        `PLENTY` values.
+        `plenty` values.
     """
     count, most = len(values), values.max(axis=0)
-    if not _FEWEST <= count < PLENTY:
+    if not _FEWEST <= count < plenty:
         return Tail(most, most, np.zeros_like(most), 1, most, most)
     ordered = np.sort(values, axis=0)
     tail = min(max(round(math.sqrt(count)), 1), count // 2)
@@ -91,7 +94,7 @@ def upper_tail(values: Array) -> Tail:
     excess = ordered[-tail:].mean(axis=0) - start
     # Values that meet at an end, of a switch or a count, have no tail there.
     excess = np.where(ordered[-1] == ordered[-2], 0.0, excess)
-    rarer = np.array([PLENTY / count])
+    rarer = np.array([plenty / count])
     of = max(tail, _LEAST_SHAPE)
     turns = float(log(rarer)[0]), of * (float(power(rarer, 1.0 / of)[0]) - 1.0)
     reach, far = (most + excess * each for each in turns)

@@ -121,32 +121,43 @@ class AnnotatedConversion(Conversion):
         found = self.codes16(self._output)
         return INT8_LIMITS if found is None else found.limits
 
-    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
-        """Add the integer node for the operator and its Clip; widen an int8 copy of its output."""
+    def emit(
+        self,
+        attrs: qops.IntegerOperator,
+        inputs: Operands[str],
+        made: QuantParams | None = None,
+    ) -> None:
+        """Add the integer node for the operator and its Clip; rescale a copy of its output."""
         value, name = self.graph.values[self._output], self._output
         if value.quant is None:
             self.builder.value(replace(value, dtype=DType.INT32))
-        elif self.narrow and name in self.int16:
-            name = self.builder.fresh(f"{self._output}/int8")
-            self.builder.value(Value(name, value.shape, DType.INT8, self.y, self._output))
-        else:
-            self.builder.value(replace(value, dtype=self.y.dtype, quant=self.y))
-        self.builder.put(Node(self.node.name, attrs, inputs.names(), (name,), self._sources))
-        if name != self._output:
-            self._widen_output(name)
+            self._put(attrs, inputs, name)
+            return
+        given = self.y if made is None else made
+        wide = self.int16[name] if self.narrow and name in self.int16 else None
+        stored = self.y if wide is None else wide.quant
+        self.builder.value(replace(value, dtype=stored.dtype, quant=stored))
+        if given == stored:
+            self._put(attrs, inputs, name)
+            return
+        copy = self.builder.fresh(f"{name}/{given.dtype.value}")
+        self.builder.value(Value(copy, value.shape, given.dtype, given, name))
+        self._put(attrs, inputs, copy)
+        limits = self.act_bounds if wide is None else wide.limits
+        self._rescale_output(Coded(copy, given), Output(stored, *limits, self.where))
 
-    def _widen_output(self, name: str) -> None:
-        """Make the int16 output of the int8 copy that the operator writes."""
-        value, x, y = self.graph.values[self._output], self.y, self.int16[self._output]
-        self.builder.value(replace(value, dtype=DType.INT16, quant=y.quant))
-        # Centred codes have 255 magnitudes, so a factor below 128 keeps them within int16.
-        factor = x.tensor_scale / y.quant.tensor_scale
-        end = Output(y.quant, *y.limits, self.where)
-        found = once16x15(factor, float(qops.INT8_SPAN), end)
+    def _put(self, attrs: qops.IntegerOperator, inputs: Operands[str], name: str) -> None:
+        self.builder.put(Node(self.node.name, attrs, inputs.names(), (name,), self._sources))
+
+    def _rescale_output(self, x: Coded, y: Output) -> None:
+        """Make the output of the copy that the operator writes."""
+        found = once16x15(x.scale / y.scale, float(x.span), y)
         assert isinstance(found.form, qops.Rescale16x15)
-        rescale = qops.QRescale(found.form, found.multiplier, -x.tensor_zero_point)
-        inputs = qops.QRescale.Inputs(name).names()
-        self.builder.node(f"{self._output}/int16", rescale, inputs, (self._output,), self._sources)
+        rescale = qops.QRescale(found.form, found.multiplier, found.bias - x.zero_point)
+        inputs = qops.QRescale.Inputs(x.name).names()
+        self.builder.node(
+            f"{self._output}/rescaled", rescale, inputs, (self._output,), self._sources
+        )
 
     def _int8(self, name: str, x: QuantParams, y: QuantParams) -> str:
         """The int8 copy of an int16 value, made once."""

@@ -127,8 +127,19 @@ class Conversion(ABC):
         """The int16 tensor of an operand, made from the int8 one where there is only that."""
 
     @abstractmethod
-    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
-        """Add the integer node and its output value."""
+    def emit(
+        self,
+        attrs: qops.IntegerOperator,
+        inputs: Operands[str],
+        made: QuantParams | None = None,
+    ) -> None:
+        """Add the integer node and its output value.
+
+        Args:
+            attrs: the operator.
+            inputs: its operands.
+            made: the codes that it gives; None: those of the output.
+        """
 
     @property
     def gives_integers(self) -> bool:

@@ -70,10 +70,13 @@ def prelu(c: Conversion) -> None:
 def softmax(c: Conversion) -> None:
     """Softmax over the last axis to QSoftmax."""
     x, row = c.operand(c.node.input), c.graph.shape(c.node.input)[-1]
-    found = c.rules.softmax(x.scale * c.node.attrs_as(ops.Softmax).beta, row, c.end)
+    rule = c.rules.softmax
+    if DType.INT16 in (x.dtype, c.y.dtype):
+        x, rule = c.widened(c.node.input), c.rules.softmax16
+    found = rule(x.scale * c.node.attrs_as(ops.Softmax).beta, row, c.end)
     names = ("exponentials", "reciprocals")[: len(found.tables)]
     tables = [c.constant(name, table) for name, table in zip(names, found.tables, strict=True)]
-    c.emit(qops.QSoftmax(found.rule), qops.QSoftmax.Inputs(x.name, *tables))
+    c.emit(qops.QSoftmax(found.rule), qops.QSoftmax.Inputs(x.name, *tables), found.made)
 
 
 @CONVERTERS.entry(ops.LogSoftmax)

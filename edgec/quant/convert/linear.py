@@ -36,6 +36,7 @@ def conv_transpose(c: Conversion) -> None:
         group=attrs.group,
         output_padding=attrs.output_padding,
         output=layer.form,
+        reach=layer.reach,
     )
     c.emit(integer, layer.inputs)
 

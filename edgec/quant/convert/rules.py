@@ -21,16 +21,13 @@ from edgec.base.fixedpoint import (
     INT8_MAX,
     INT8_MIN,
     INT16_MAX,
-    INT16_MIN,
     INT32_MAX,
     Requant,
     Requant16x15,
     round_half_up,
-    saturate,
 )
 from edgec.base.portable_functions import LOG2_E
 from edgec.base.tflite_arithmetic import quantized_factor
-from edgec.floatrun.codes import unary_function
 from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Constant
@@ -38,6 +35,8 @@ from edgec.ir.qparams import QuantParams
 from edgec.quant.common.numbers import distance_numbers, exponential_bits
 from edgec.quant.common.params import lut, softmax_bits, softmax_table
 from edgec.quant.convert.codes import Coded, Output
+from edgec.quant.convert.lines import line
+from edgec.quant.convert.softmax16 import SoftmaxParts, softmax16
 
 _MOST_SUM_SHIFT = 30
 INT8_REACH = 129.0
@@ -74,19 +73,6 @@ class Mean:
 
     form: qops.Requant31 | qops.CodeMean
     multipliers: Array | None
-
-
-@dataclass(frozen=True, slots=True)
-class SoftmaxParts:
-    """A softmax, in integers.
-
-    Attributes:
-        rule: how codes are made.
-        tables: those of the rule.
-    """
-
-    rule: qops.SoftmaxRule
-    tables: tuple[Array, ...] = ()
 
 
 class Rules:
@@ -136,9 +122,7 @@ class Rules:
 
     def line(self, attrs: ops.Unary, x: Coded, y: Output) -> tuple[qops.TableRule, Array]:
         """A function of an int16 tensor, and its table."""
-        fine = 0 if y.dtype is DType.INT16 else _FINE_INT8
-        rule = qops.Line(fine, y.zero_point, y.low, y.high, y.dtype)
-        return rule, line_entries(attrs, x.scale, y.quant, fine)
+        return line(attrs, x, y)
 
     def bounds(self, clip: ops.Clip, y: QuantParams, limits: tuple[int, int]) -> tuple[int, int]:
         """The codes of the bounds of a Clip, within limits."""
@@ -209,6 +193,19 @@ class Rules:
         found = requant31(y.scale, float(row) * 2.0 ** softmax_bits(row), y.where)
         rule = qops.Quotients(int(found.multiplier[0]), found.shift, y.zero_point, y.low, y.high)
         return SoftmaxParts(rule, (softmax_table(scale, row),))
+
+    def softmax16(self, scale: float, row: int, y: Output) -> SoftmaxParts:
+        """A softmax of int16 codes, by interpolated tables.
+
+        Args:
+            scale: what a step of its input stands for.
+            row: how many elements are added up.
+            y: the output.
+
+        Raises:
+            QuantizationError: there is none, see `has_softmax16`.
+        """
+        return softmax16(scale, row, y)
 
     def mean(self, x: Coded, attrs: ops.AveragePool, y: Output) -> Mean:
         """The end of a mean over windows, by 31 bits.
@@ -364,20 +361,3 @@ def quotient_numbers(a: Coded, b: Coded, y: Output) -> tuple[int, int, int] | No
     if left > most_left:
         return None
     return max(int(round_half_up(factor * 2.0 ** (right - left))), 1), left, right
-
-
-_FINE_INT8 = 7
-"""More bits of the entries of a table for int8: |q - zero point| <= 255 is below 2^15 with them."""
-
-
-def line_entries(attrs: ops.Unary, scale: float, y: QuantParams, fine: int) -> Array:
-    """Table of `qops.Line`: the function at every 128th code; int16 [513].
-
-    The last entry is that of the code 32768, which only the line to it needs.
-    """
-    codes = np.arange(qops.Line.COUNT, dtype=np.float64) * 2.0**qops.Line.STEP_BITS
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        real = unary_function(attrs)((codes - 2.0**15) * scale)
-        steps = np.nan_to_num(real, nan=0.0) * (2.0**fine / y.tensor_scale)
-    whole = round_half_up(np.clip(steps, -(2.0**31), 2.0**31))
-    return saturate(whole, INT16_MIN, INT16_MAX).astype(np.int16)

@@ -11,6 +11,8 @@ from edgec.ir.operator import OperatorTable
 from edgec.ir.ops.elementwise import UnaryKind
 from edgec.quant.convert.context import Conversion
 from edgec.quant.convert.rules import quotient_numbers
+from edgec.quant.convert.softmax16 import has_softmax16
+from edgec.quant.scales.groups import is_real
 
 Predicate: TypeAlias = Callable[[Conversion], bool]
 TAKES16 = OperatorTable[Predicate]()
@@ -23,8 +25,9 @@ def takes16(c: Conversion) -> bool:
     return found is not None and found(c)
 
 
-@TAKES16.entry(ops.Add, ops.Sub, ops.Mul, ops.Conv, ops.Gemm, ops.AveragePool, ops.MatMul)
-@TAKES16.entry(ops.LayerNormalization, ops.RMSNormalization, ops.Clip)
+@TAKES16.entry(ops.Add, ops.Sub, ops.Mul, ops.AveragePool, ops.MatMul)
+@TAKES16.entry(ops.Conv, ops.ConvTranspose, ops.Gemm)
+@TAKES16.entry(ops.LayerNormalization, ops.RMSNormalization, ops.Clip, ops.ArgMax)
 def always(_c: Conversion) -> bool:
     """Operators whose integer form takes codes of any type."""
     return True
@@ -39,8 +42,22 @@ def div(c: Conversion) -> bool:
 
 @TAKES16.entry(ops.Reduce)
 def reduce(c: Conversion) -> bool:
-    """Means and sums."""
-    return c.node.attrs_as(ops.Reduce).kind in (ops.ReduceKind.MEAN, ops.ReduceKind.SUM)
+    """Means and sums; the largest or smallest of the same int16 codes."""
+    kind = c.node.attrs_as(ops.Reduce).kind
+    return moved(c) if kind.selects else kind in (ops.ReduceKind.MEAN, ops.ReduceKind.SUM)
+
+
+@TAKES16.entry(ops.Compare)
+def compare(c: Conversion) -> bool:
+    """All but equality: numbers that are equal have the same codes only where these are few."""
+    return c.node.attrs_as(ops.Compare).kind is not ops.CompareKind.EQUAL
+
+
+@TAKES16.entry(ops.Softmax)
+def softmax(c: Conversion) -> bool:
+    """What the table of int16 reaches."""
+    x, row = c.operand(c.node.input), c.graph.shape(c.node.input)[-1]
+    return has_softmax16(x.scale * c.node.attrs_as(ops.Softmax).beta, row)
 
 
 @TAKES16.entry(ops.Unary)
@@ -51,10 +68,18 @@ def unary(c: Conversion) -> bool:
 
 @TAKES16.entry(ops.Reshape, ops.Transpose, ops.Slice, ops.Concat, ops.MaxPool)
 @TAKES16.entry(ops.TurnSlice, ops.TurnStack, ops.TurnLast, ops.Carry, ops.Update)
+@TAKES16.entry(ops.Maximum, ops.Minimum, ops.Where)
 def moved(c: Conversion) -> bool:
     """Between tensors of the same int16 codes."""
-    found = [c.codes16(name) for name in c.node.inputs if name not in c.graph.constants]
+    real = [name for name in c.node.inputs if is_real(c.graph, name)]
+    found = [c.codes16(name) for name in real]
     return c.y.dtype is DType.INT16 and all(x is not None and x.quant == c.y for x in found)
+
+
+@TAKES16.entry(ops.TopK)
+def top_k(c: Conversion) -> bool:
+    """Indices, or elements of the same int16 codes."""
+    return c.node.attrs_as(ops.TopK).indices or moved(c)
 
 
 @TAKES16.entry(ops.Pad)

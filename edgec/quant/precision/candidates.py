@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edgec.base.dtypes import Array
-from edgec.base.options import Observer, QuantSettings
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.cnn.calibrate import roomy_ranges
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import int16_codes
 from edgec.quant.scales.groups import Group, code_groups
@@ -39,7 +38,7 @@ def observed_candidates(annotated: Graph, data: Mapping[str, Array]) -> Candidat
     """
     groups = [group for group in code_groups(annotated) if _can_widen(annotated, group)]
     names = [name for group in groups for name in group.sources]
-    ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
+    ranges = roomy_ranges(annotated, names, data)
     codes = int16_codes(annotated, groups, ranges)
     found = [group for group in groups if group.members[0] in codes]
     narrow = {name: annotated.quant(name) for group in found for name in group.sources}

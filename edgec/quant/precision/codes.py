@@ -24,8 +24,6 @@ from edgec.quant.common.params import LEAST_SCALE, Range
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.scales.groups import Group
 
-MARGIN = 1.25
-"""Room of int16 codes beyond the calibration data: a third of one of 16 bits."""
 _WITH_OPERANDS = (ops.Arithmetic, ops.Concat, ops.TurnSlice, ops.TurnStack, ops.Carry, ops.Update)
 """Operators whose constant operands may have int16 codes."""
 _SUM_LIMIT = float(INT32_MAX) * (1.0 - 2.0**-20)
@@ -43,8 +41,8 @@ def int16_codes(
     Args:
         graph: ANNOTATED stage.
         groups: what is to have int16 codes, from `code_groups`.
-        ranges: extremes of every source over the calibration data; what constants add to a group is
-            in its int8 codes.
+        ranges: those that every source is to have room for; what constants add to a group is in its
+            int8 codes.
     """
     found = {}
     for group in groups:
@@ -98,7 +96,7 @@ def _magnitude(graph: Graph, name: str, ranges: Mapping[str, Range]) -> float:
     quant, info = graph.quant(name), np.iinfo(np.int8)
     codes = np.array([info.min, info.max], np.float64) - quant.tensor_zero_point
     annotated = float(np.abs(codes * quant.tensor_scale).max())
-    return max(annotated, ranges[name].magnitude * MARGIN)
+    return max(annotated, ranges[name].magnitude)
 
 
 def _reach(graph: Graph, name: str, magnitude: float) -> int:
@@ -140,6 +138,9 @@ def code_limit(graph: Graph, node: Node) -> float:
 
 
 _MOVES = (
+    qops.QWhere,
+    qops.QExtremum,
+    qops.QTopK,
     qops.QReshape,
     qops.QTranspose,
     qops.QSlice,
@@ -191,7 +192,7 @@ def _largest_codes(graph: Graph) -> dict[str, int]:
 def _reaches(node: Node) -> Iterator[tuple[str, int]]:
     """The tensors that a node sums products of, with the bounds of their codes."""
     match node.attrs:
-        case qops.QConv(reach=reach) | qops.QGemm(reach=reach):
+        case qops.QConv(reach=reach) | qops.QConvTranspose(reach=reach) | qops.QGemm(reach=reach):
             yield plain_inputs(node).x, reach
         case qops.QMatMul(a_reach=a_reach, b_reach=b_reach):
             inputs = qops.QMatMul.Inputs.of(node.inputs)
@@ -200,10 +201,11 @@ def _reaches(node: Node) -> Iterator[tuple[str, int]]:
 
 def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:
     attrs = node.attrs
-    if isinstance(attrs, _MOVES):
-        return max(
-            _largest(graph, largest, name) for name in qops.tensors_of(attrs.Inputs.of(node.inputs))
-        )
+    selects = isinstance(attrs, qops.QReduce) and attrs.kind.selects
+    if selects or isinstance(attrs, _MOVES):
+        names = qops.tensors_of(attrs.Inputs.of(node.inputs))
+        codes = (name for name in names if graph.tensor(name).dtype is not DType.INT32)
+        return max((_largest(graph, largest, name) for name in codes), default=0)
     bounds = code_bounds(attrs)
     return INT16_MAX + 1 if bounds is None else max(abs(bounds[0]), abs(bounds[1]))
 

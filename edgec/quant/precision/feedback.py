@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from edgec.base.dtypes import Array
-from edgec.base.options import Observer, QuantSettings
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.real import RealOperator
-from edgec.quant.cnn.calibrate import calibrate
+from edgec.quant.cnn.calibrate import roomy_ranges
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import int16_codes
 from edgec.quant.scales.groups import code_groups
@@ -70,7 +69,7 @@ def feedback_codes(real: Graph, annotated: Graph, data: Mapping[str, Array]) -> 
         and not any(_is_given(real, name) for name in group.members)
     ]
     names = [name for group in groups for name in group.sources]
-    ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
+    ranges = roomy_ranges(annotated, names, data)
     return int16_codes(annotated, groups, ranges)
 
 

@@ -16,12 +16,13 @@ from edgec.base.fixedpoint import INT16_MAX
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
+from edgec.quant.cnn.observers import MARGIN
 from edgec.quant.common.params import LEAST_SCALE
 from edgec.quant.common.weights import layer_weights
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.takes16 import TAKES16
 from edgec.quant.precision.candidates import Candidates
-from edgec.quant.precision.codes import MARGIN, code_limit, layer_reach
+from edgec.quant.precision.codes import code_limit, layer_reach
 from edgec.quant.scales.groups import Group, code_groups
 from edgec.quant.scales.least import scales_of
 from edgec.quant.scales.ranges import source_range, with_constants

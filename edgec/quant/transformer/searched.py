@@ -144,9 +144,26 @@ class SearchedConversion(Conversion):
         """Operators do not compute the code -128 of int8."""
         return (LEAST_CODE, INT8_MAX) if self.y.dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
 
-    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+    def emit(
+        self,
+        attrs: qops.IntegerOperator,
+        inputs: Operands[str],
+        made: QuantParams | None = None,
+    ) -> None:
         """Add the node that computes the value in its form, or int32 numbers."""
         name = self.node.name
+        if made is not None:
+            shape = self.graph.shape(self.value)
+            x = Coded(self.builder.fresh(f"{self.value}/made"), made)
+            self.builder.value(Value(x.name, shape, made.dtype, made, self.value))
+            self.builder.node(name, attrs, inputs, (x.name,), self.node.sources)
+            end = Rules().rescaled(x, self.end)
+            assert not isinstance(end.form, qops.Once15)
+            attrs, inputs = (
+                qops.QRescale(end.form, end.multiplier, end.bias),
+                qops.QRescale.Inputs(x.name),
+            )
+            name = f"{name}/rescaled"
         if is_real(self.graph, self.value):
             self.tensors.put(name, attrs, inputs, self.value, self.form, self.nodes)
             return

@@ -56,6 +56,9 @@ CASES: dict[str, KernelSpec] = {
     "prelu_twice": _case("prelu_twice", "8 16 8", 1, 0, 0, 5, loops=_CHANNELS, params="prelu"),
     "lut": _case("entry", "8 8", loops=_ONE, table=DType.INT8),
     "lut_line": _case("line", "16 8", 14, -128, -128, 127, loops=_ONE, table=DType.INT16),
+    "lut_near_line": _case(
+        "near_line", "16 16", 3, 7, 0, -32767, 32767, loops=_ONE, table=DType.INT16
+    ),
     "logistic": _case("logistic", "16 16", 20132, 12, loops=_ONE, table=DType.UINT16),
     "tanh": _case("tanh", "16 16", 3, 0, loops=_ONE, table=DType.UINT16),
     "rescale": _case("scale_rescale16", "16 8", 3, 9, -127, 127, loops=_ONE, params="single"),

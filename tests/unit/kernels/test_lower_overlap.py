@@ -22,6 +22,7 @@ from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.family import KernelSpec, operands
+from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
 from edgec.kernels.generic.depthwise import Depthwise
@@ -72,9 +73,10 @@ def test_distances_of_elements_of_two_bytes(x: DType, y: DType) -> None:
                 Conv2D(window, channels, 2, 32, typed=typed),
                 Gemm(6, window.channels, channels, 32, typed=typed),
                 Depthwise(window, channels // 2, 32, typed=typed),
+                ConvTranspose(window, channels, 1, 32, typed=typed),
+                ConvTranspose(window, channels, 2, 32, typed=typed),
+                ArgMax(3, channels, 5, False, dtype=x),
             ]
-            if x is y:
-                specs.append(ConvTranspose(window, channels, 1, 32, typed=typed))
             for spec in specs:
                 assert distances(spec) == (least_distance(events_of(spec, 0)),), spec
 

@@ -7,6 +7,7 @@ import pytest
 from pass_samples import Maker, assert_same_function
 
 from edgec.base.dtypes import DType
+from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.passes.fuse_functions import fuse_functions
@@ -219,6 +220,25 @@ def test_functions_that_differ_far_from_zero_are_others():
     found = [node.attrs.kind for node in after.nodes if isinstance(node.attrs, ops.Unary)]
     assert K.LEAKY_RELU not in found
     assert any(node.attrs == ops.Clip(-INF, 15.0) for node in after.nodes)
+
+
+@pytest.mark.parametrize("scale", [1e6, 1000.0, 30.0, 1.0, 0.03, 1e-3, 1e-6])
+@pytest.mark.parametrize("kind", [K.SIGMOID, K.TANH, K.GELU, K.SOFTSIGN])
+def test_steps_and_bounds_of_any_size_stay(kind, scale):
+    """A sigmoid of 1000 x lies between two of the middle points; a bound of 200 beyond them."""
+    m = Maker()
+    x = m.input(1, 64)
+    steep = m.op(ops.Unary(kind), m.op(ops.Mul(), x, m.const(array=np.float32(scale))))
+    bounds = 0.5 * scale, 2.0 * scale
+    bounded = m.op(ops.Clip(*bounds), m.op(ops.Clip(0.0, INF), x))
+    graph = m.graph(steep, bounded)
+    after = simplify(fuse_functions(graph))
+    points = np.linspace(-4.0, 4.0, 128).reshape(2, 64)
+    for unit in (1.0, scale, 1.0 / scale):
+        data = {x: (points * unit).astype(np.float32)}
+        wanted, found = (dict(Executor(g, g.outputs).run(data)) for g in (graph, after))
+        for name in graph.outputs:
+            np.testing.assert_allclose(found[name], wanted[name], rtol=1e-4, atol=1e-5 * unit)
 
 
 def test_a_hard_sigmoid_after_a_layer_becomes_part_of_it():

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from mixed_nets import NETWORKS, annotated, codes_of, dividing, mixed, squeezed
+from mixed_nets import NETWORKS, annotated, choosing, codes_of, dividing, mixed, squeezed
 from quant_samples import gemm, residual_network, samples
 from sketch import Sketch
 
@@ -17,6 +17,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
 from edgec.quant import quantize
 from edgec.quant.common.report import PrecisionReport
+from edgec.quant.common.sample_codes import runs
 from edgec.quant.precision.codes import check_reach
 from edgec.quant.precision.goal import NetworkPrice
 from edgec.quant.scales.groups import code_groups
@@ -59,6 +60,31 @@ def test_constants_beside_int16_tensors_have_int16_codes():
     report = quantized(dividing(), Precision.INT16).report.precision
     assert report is not None
     assert report.int16_db > 45 > 30 > report.int8_db
+
+
+def test_choices_extremes_and_softmaxes_read_and_write_int16_codes():
+    found = quantized(choosing(), Precision.INT16)
+    integer, report = found.integer, found.report.precision
+    assert report is not None
+    assert report.int16_db > 30 > 15 > report.int8_db
+    assert not [name for name, value in integer.values.items() if value.dtype is DType.INT8]
+
+
+@pytest.mark.parametrize("count", [8, 32, 96])
+def test_int16_codes_of_few_samples_hold_fresh_ones(count: int):
+    """Range of few samples times 1.25 cuts off what one fresh sample in ten or fifty has."""
+    s = Sketch("plain")
+    graph = s.graph(gemm(s, s.input("x", 1, 12), 8))
+    integer = quantize(
+        graph,
+        samples(graph, count),
+        CompileOptions(quant=QuantOptions(precision=Precision.INT16)),
+    ).integer
+    fresh = samples(graph, 3000, seed=9)
+    (name,) = integer.outputs
+    codes = np.concatenate([run[name] for run in runs(integer, fresh)]).astype(int)
+    assert np.mean(np.abs(codes) == INT16_MAX) < 2e-4
+    assert np.abs(codes).max() > INT16_MAX / 4
 
 
 def test_auto_changes_nothing_where_int8_is_enough():

@@ -92,20 +92,21 @@ def spec(graph: Graph, node: Node, _target: Target) -> ConvTranspose:
 
 def overlap(spec: ConvTranspose) -> Distances:
     """Outputs are written filter by filter."""
-    return (max(_distance(spec) * spec.out_bytes, 0),)
+    return (max(_distance(spec, spec.x_dtype.size_bytes, spec.out_bytes), 0),)
 
 
-def _distance(spec: ConvTranspose) -> int:
+def _distance(spec: ConvTranspose, read: int, written: int) -> int:
+    """max(T(i) - i) with so many bytes of an element."""
     w = spec.window
     rows = _last_written(w.out_height, w.height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h)
     cols = _last_written(w.out_width, w.width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w)
     pixels = rows[:, None] * w.width + cols[None, :]
     readers = np.where((rows[:, None] < 0) | (cols[None, :] < 0), -1, pixels)
     within = max(
-        (group + 1) * spec.group_filters - 1 - group * spec.group_channels
+        ((group + 1) * spec.group_filters - 1) * written - group * spec.group_channels * read
         for group in (0, spec.group - 1)
     )
-    return pixel_distance(readers, w.channels, spec.in_channels) + within
+    return pixel_distance(readers, w.channels * written, spec.in_channels * read) + within
 
 
 def _last_written(

@@ -203,6 +203,9 @@ def _lut(graph: Graph, node: Node) -> Found:
             return Element("lut", "Table look-up", "edgec_entry"), None
         case qops.Line() as rule:
             numbers = rule.shift, rule.zero_point, rule.low, rule.high
+            if rule.near:
+                near = rule.near, *numbers
+                return Element("lut", "Interpolated table", "edgec_near_line", near), None
             entries = graph.constants[qops.QLut.Inputs.of(node.inputs).table].array
             ends = rule.rounded(np.array([entries.min(), entries.max()], np.int64))
             if rule.low <= ends[0] and ends[1] <= rule.high:

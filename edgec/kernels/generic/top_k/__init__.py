@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.digests import LATER
+from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.spec import Plain
@@ -17,13 +18,14 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class TopK(Plain):
-    """x int8 [rows, depth], y [rows, k]: int8 codes, or int32 indices, or both.
+    """x int8 or int16 [rows, depth], y [rows, k]: such codes, or int32 indices, or both.
 
     Attributes:
         rows, depth, k: shapes.
         largest: the largest codes, or else the smallest.
         indices: where they are, instead of the codes.
         both: the codes, and in a further output the indices.
+        dtype: element type of codes.
     """
 
     family: ClassVar[str] = "top_k"
@@ -34,11 +36,17 @@ class TopK(Plain):
     largest: bool
     indices: bool
     both: bool = field(default=False, metadata=LATER)
+    dtype: DType = field(default=DType.INT8, metadata=LATER)
+
+    @property
+    def c_type(self) -> str:
+        """C type of a code."""
+        return self.dtype.c_name
 
     @property
     def outputs(self) -> tuple[tuple[str, str, str], ...]:
         """Name of each output, C type of an element, and an element in C."""
-        codes, indices = ("y", "int8_t", "from[best]"), ("y", "edgec_s32_t", "best")
+        codes, indices = ("y", self.c_type, "from[best]"), ("y", "edgec_s32_t", "best")
         if self.both:
             return codes, ("indices", *indices[1:])
         return (indices if self.indices else codes,)
@@ -60,7 +68,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> TopK:
     """The specification for a QTopK."""
     shape, attrs = graph.shape(node.input), node.attrs_as(qops.QTopK)
     rows, depth = math.prod(shape[:-1]), shape[-1]
-    return TopK(rows, depth, attrs.k, attrs.largest, attrs.indices, attrs.both)
+    dtype = graph.tensor(node.input).dtype
+    return TopK(rows, depth, attrs.k, attrs.largest, attrs.indices, attrs.both, dtype)
 
 
 def overlap(_spec: TopK) -> Distances:

@@ -15,7 +15,8 @@ from edgec.ir import ops, qops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.codes import SPAN, Coded, Output
-from edgec.quant.convert.rules import Mean, Rules, Single, SoftmaxParts, fine_numbers
+from edgec.quant.convert.rules import Mean, Rules, Single, fine_numbers
+from edgec.quant.convert.softmax16 import SoftmaxParts
 from edgec.quant.convert.tflm import tables
 from edgec.quant.convert.tflm.act_codes import act_codes
 from edgec.quant.convert.tflm.softmax import exponentials31, scaled_step

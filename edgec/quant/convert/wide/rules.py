@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +14,17 @@ from edgec.base.tflite_arithmetic import MOST_SHIFT, quantized_factor, reduced_f
 from edgec.ir import ops, qops
 from edgec.ir.ops.elementwise import UnaryKind
 from edgec.quant.convert.codes import Coded, Output
-from edgec.quant.convert.rules import Mean, Single, SoftmaxParts
+from edgec.quant.convert.rules import Mean, Single
+from edgec.quant.convert.softmax16 import SOFTMAX16_UNIT, SoftmaxParts, has_softmax16, softmax16
 from edgec.quant.convert.tflm.rules import TflmRules, is_code_mean, rectifier31, tflm_refusal
-from edgec.quant.convert.wide.tables import exponentials, reciprocals, sigmoid_table
+from edgec.quant.convert.wide.tables import sigmoid_table
 
 _LARGEST_SUM = 2.0**47
 """TensorFlow Lite multiplies sums below this."""
 _MOST_LEFT = 7
 """Largest left shift of a factor that TensorFlow Lite takes for a sum of 64 bits."""
 _UNIT = 2.0**-15
-"""Scale of the outputs of functions by table."""
+"""Scale of the outputs of the logistic function and of tanh."""
 _TO_TABLE = 4096.0 * 3.0
 """Steps of the logistic function's table in 1."""
 
@@ -69,23 +71,19 @@ class WideRules(TflmRules):
             raise tflm_refusal("it mixes int8 and int16 tensors", y.where)
         return Mean(qops.CodeMean(y.low, y.high, y.dtype), None)
 
-    def softmax(self, scale: float, row: int, y: Output) -> SoftmaxParts:
+    def softmax16(self, scale: float, row: int, y: Output) -> SoftmaxParts:
         """A softmax of int16, by interpolated tables.
 
         Raises:
-            QuantizationError: the scale of its output is another.
+            QuantizationError: the scale of its output is another, or there is none for its input.
 
         Source: TensorFlow Lite Micro, micro/kernels/softmax_common.cc.
         """
-        if abs(y.scale / _UNIT - 1) > 1e-3:
+        if abs(y.scale / SOFTMAX16_UNIT - 1) > 1e-3:
             raise tflm_refusal("the scale of its output is not 2^-15", y.where)
-        if row > qops.Interpolated.LONGEST:
-            raise tflm_refusal(f"its rows have {row} elements", y.where)
-        real = scale / (10.0 / 65535.0)
-        factor = qops.Factor(*quantized_factor(real))
-        if factor.shift > qops.Factor.MOST_LEFT:
-            raise tflm_refusal(f"its scales are too far apart (factor {real:.3g})", y.where)
-        return SoftmaxParts(qops.Interpolated(factor), (exponentials(), reciprocals()))
+        if not has_softmax16(scale, row):
+            raise tflm_refusal(f"its rows have {row} elements, a step is {scale:.3g}", y.where)
+        return replace(softmax16(scale, row, y), made=None)
 
     def line(self, attrs: ops.Unary, x: Coded, y: Output) -> tuple[qops.TableRule, Array]:
         """The logistic function and tanh.

@@ -210,6 +210,13 @@ EDGEC_INLINE int32_t edgec_line(int32_t x, const int16_t *table, int32_t shift, 
     return edgec_clamp_s32(edgec_line_inside(x, table, shift, zero_point), low, high);
 }
 
+/* The same over the codes around 0, those 2^near times as far apart; others count as the last. */
+EDGEC_INLINE int32_t edgec_near_line(int32_t x, const int16_t *table, int32_t near, int32_t shift,
+                                     int32_t zero_point, int32_t low, int32_t high) {
+    const int32_t most = edgec_clamp_s32(x * (1 << near), INT16_MIN, INT16_MAX);
+    return edgec_line(most, table, shift, zero_point, low, high);
+}
+
 /* Logistic: a table of 256 entries, read at steps of 2^-12 / 3; in Q0.15. */
 EDGEC_INLINE int32_t edgec_logistic(int32_t x, const uint16_t *table, int32_t multiplier,
                                     int32_t shift) {
