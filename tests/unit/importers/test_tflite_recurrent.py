@@ -90,6 +90,11 @@ def test_codes_of_all_runs_are_those_of_tensorflow_lite_micro(name: str, tmp_pat
     assert rounding_of(graph).endswith("every tensor")
 
 
+def test_steps_that_come_first_are_no_batch(tmp_path: Path):
+    graph = import_model(Lstm(time_major=True).write(tmp_path / "m.tflite"))
+    assert graph.shape("x") == (1, 4, 1, 5)
+
+
 @needs_tflm
 def test_steps_first_and_a_batch(tmp_path: Path):
     case = Lstm(time_major=True, batch=2)
