@@ -21,6 +21,7 @@ from edgec.importers.tflite.facts import facts_of, macs
 from edgec.importers.tflite.load import load_file
 from edgec.importers.tflite.load_tensor import FileModel, FileOperator, FileTensor
 from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.op_recurrent import batches
 from edgec.importers.tflite.op_shape import computed
 from edgec.importers.tflite.registry import HANDLERS, obstacle
 from edgec.ir import ops
@@ -90,7 +91,7 @@ def _translated(
     """The translation of a loaded model, unsupported operators and all."""
     context = Context(name, model.tensors, keeps_state=keeps_state)
     declared = {model.tensors[n].name: model.tensors[n].dims for n in model.inputs}
-    fixed = resolve_shapes(declared, shapes)
+    fixed = resolve_shapes(declared, shapes, batches(model))
     for number in model.inputs:
         context.add_input(number, fixed[model.tensors[number].name])
     context.builder.outputs.extend(model.tensors[number].name for number in model.outputs)

@@ -9,9 +9,11 @@ import numpy as np
 import tflite
 
 from edgec.base.dtypes import DType
+from edgec.importers.common.boundary import library_call
 from edgec.importers.common.loops import carry, new_loop, part, stacked, updated
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params
+from edgec.importers.tflite.load_tensor import FileModel
 from edgec.importers.tflite.node import TfliteNode
 from edgec.importers.tflite.op_layers import bias_of
 from edgec.importers.tflite.states import keep, pinned, state_before
@@ -21,6 +23,7 @@ from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 
+_OPTIONS = "UnidirectionalSequenceLSTMOptions"
 _INPUT, _FORGET, _NEW, _OUTPUT = range(4)
 """The gates, in the order of the file's inputs."""
 _W, _R, _B = 1, 5, 12
@@ -63,6 +66,18 @@ def unidirectional_sequence_lstm(ctx: Context, node: TfliteNode) -> Tensor:
     for own, new in zip(state, last, strict=True):
         keep(ctx, new, own)
     return y
+
+
+def batches(model: FileModel) -> dict[str, int]:
+    """The batch axis of inputs of the network that are sequences whose steps come first."""
+    found = {}
+    for operator in model.operators:
+        if operator.kind == _OPTIONS and operator.inputs[:1] and operator.inputs[0] in model.inputs:
+            with library_call("an attribute cannot be read"):
+                steps_first = operator.options.TimeMajor()
+            if steps_first:
+                found[model.tensors[operator.inputs[0]].name] = 1
+    return found
 
 
 @dataclass(frozen=True, slots=True)

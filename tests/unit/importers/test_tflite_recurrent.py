@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 import tflite
 from emulated import emulated_models, need_emulator
 from parity import compiled
+from tflite_damage import mutated
 from tflite_models import T, const, write_tflite
 from tflite_oracle import needs_litert
 from tflite_recurrent import Lstm, Svdf
@@ -17,7 +19,7 @@ from tflite_same import imported
 from tflm_oracle import Micro, laid_out, needs_tflm
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import UnsupportedModelError
+from edgec.base.errors import EdgecError, QuantizationError, UnsupportedModelError
 from edgec.base.options import CompileOptions, StatePairs
 from edgec.base.rounding import Rounding
 from edgec.floatrun.executor import Executor
@@ -46,7 +48,7 @@ CASES = {
     "svdf": Svdf(),
     "svdf, rank 1": Svdf(rank=1, steps=9, features=33),
     "svdf, one step": Svdf(steps=1),
-    "svdf, ends of int16": Svdf(rank=1, steps=1, scales=(0.3, 0.00001, 0.0008), gain=1.5),
+    "svdf, ends of int16": Svdf(rank=1, steps=1, scales=(0.3, 0.0001, 0.02), gain=1.5),
     "svdf of int8": Svdf(memory="int8", scales=(0.03, 0.05, 0.05), zero=9),
 }
 IN_C = {
@@ -86,6 +88,11 @@ def test_codes_of_all_runs_are_those_of_tensorflow_lite_micro(name: str, tmp_pat
         assert np.array_equal(found["y"].ravel(), wanted.ravel())
     assert changed
     assert rounding_of(graph).endswith("every tensor")
+
+
+def test_steps_that_come_first_are_no_batch(tmp_path: Path):
+    graph = import_model(Lstm(time_major=True).write(tmp_path / "m.tflite"))
+    assert graph.shape("x") == (1, 4, 1, 5)
 
 
 @needs_tflm
@@ -290,6 +297,12 @@ def test_svdf_that_is_none_is_refused(
         import_model(path)
 
 
+def test_svdf_whose_sums_would_be_shifted_to_the_left_is_refused(tmp_path: Path):
+    path = Svdf(scales=(0.03, 30.0, 1e-9)).write(tmp_path / "m.tflite")
+    with pytest.raises(QuantizationError, match="y: a product with weights of int16"):
+        integer_model(path, None, CompileOptions())
+
+
 def test_a_state_of_two_operators_is_refused(tmp_path: Path):
     tensors, first = Lstm().parts("x", "y", "")
     other, second = Lstm(features=6, x=(1 / 128, 3)).parts("y", "z", "two_")
@@ -341,3 +354,17 @@ def test_svdf_has_its_memory(tmp_path: Path):
     path = Svdf().write(tmp_path / "m.tflite")
     with pytest.raises(UnsupportedModelError, match="nothing without its memory"):
         import_model(path, state=StatePairs.parse(["none"]))
+
+
+@pytest.mark.parametrize("name", ["plain", "int16", "svdf", "svdf of int8"])
+def test_mutants_end_in_one_clear_error(name: str, tmp_path: Path):
+    path, rng = CASES[name].write(tmp_path / "m.tflite"), random.Random(name)
+    data, read = path.read_bytes(), 0
+    for _ in range(60):
+        path.write_bytes(mutated(rng, data))
+        try:
+            integer_model(path, None, CompileOptions())
+            read += 1
+        except EdgecError as error:
+            assert error.exit_code in (2, 3, 4), error
+    assert read < 60

@@ -84,6 +84,11 @@ class Dense1x4(LayerFunction):
         return f"row_sums_{'s16_' if self.reads_int16 else ''}{self.words}"
 
     @property
+    def sums_guard(self) -> str:
+        """Name of the macro that says that the function is there."""
+        return self.sums.upper()
+
+    @property
     def words(self) -> int:
         """Words of weights of one filter."""
         return -(-self.depth // WORD)

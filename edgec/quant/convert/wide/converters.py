@@ -37,7 +37,9 @@ def conv(c: Conversion) -> None:
     if weight.quant is None or weight.quant.dtype is not DType.INT16:
         linear.conv(c)
         return
-    end = two_roundings31(x.scale * weight.quant.tensor_scale / c.y.tensor_scale, 0.0, c.end)
+    # Sums of 31 bits leave no room for a shift to the left.
+    factor = x.scale * weight.quant.tensor_scale / c.y.tensor_scale
+    end = two_roundings31(factor, 2.0**30, c.end)
     fits = c.graph.shape(c.node.output)[1:3] == (1, 1) and x.dtype is DType.INT16
     if end is None or not isinstance(end.form, qops.TwoRoundings31) or not fits:
         raise tflm_refusal("a product with weights of int16", c.where)
