@@ -65,9 +65,15 @@ def step_exponent(x: Array, axes: int | tuple[int, ...], terms: int) -> Array:
     )
 
 
-def whole_product(left: Array, right: Array) -> Array:
-    """``left @ right`` of whole numbers [..., M, K] and [..., K, N] from `scaled`; exact."""
-    total = np.matmul(left[..., :_TERMS], right[..., :_TERMS, :])
+def whole_product(left: Array, right: Array, out: Array | None = None) -> Array:
+    """``left @ right`` of whole numbers [..., M, K] and [..., K, N] from `scaled`; exact.
+
+    Args:
+        left: float64.
+        right: float64.
+        out: takes in the product, float64 [..., M, N]; None: a new array does.
+    """
+    total = np.matmul(left[..., :_TERMS], right[..., :_TERMS, :], out=out)
     for start in range(_TERMS, left.shape[-1], _TERMS):
         part = slice(start, start + _TERMS)
         total += np.matmul(left[..., part], right[..., part, :])

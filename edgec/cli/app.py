@@ -23,10 +23,11 @@ from edgec.cli.compress import compress
 from edgec.cli.doctor import doctor
 from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
+from edgec.cli.examples import COMMON
 from edgec.cli.export import export
 from edgec.cli.flash import flash
 from edgec.cli.given import begun
-from edgec.cli.help import ReadableCommand
+from edgec.cli.help import ReadableCommand, ReadableGroup
 from edgec.cli.inspect import inspect
 from edgec.cli.new import new
 from edgec.cli.options import Verbose
@@ -38,11 +39,11 @@ from edgec.report import console
 
 app = typer.Typer(
     name="edgec",
+    cls=ReadableGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
-    "Start with: edgec inspect MODEL.onnx, then edgec compile MODEL.onnx --board nucleo",
+    help="Compile trained networks (ONNX, .tflite) into tested firmware for Arm boards.",
 )
 
 
@@ -81,9 +82,9 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
-    app.command(_name, cls=ReadableCommand)(begun(_command))
+    app.command(_name, cls=ReadableCommand)(begun(_command, has_more=_name in COMMON))
 
-_boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
+_boards = typer.Typer(cls=ReadableGroup, context_settings={"help_option_names": ["-h", "--help"]})
 _boards.callback(invoke_without_command=True)(begun(boards))
 _boards.command("show", cls=ReadableCommand)(begun(show_board))
 _boards.command("new", cls=ReadableCommand)(begun(new_board))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,19 +27,60 @@ BoardName = Annotated[
 ]
 
 
-def boards(context: typer.Context, json: Json = False) -> None:
+def boards(
+    context: typer.Context,
+    find: Annotated[
+        str | None,
+        typer.Option(
+            "--find",
+            metavar="TEXT",
+            help="List the boards of a vendor, or with this in their name or MCU, such as f446.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """List the boards that edgec builds firmware for; show one; write a file for a new one."""
-    from edgec.target.board import list_boards
+    from edgec.target.board import list_boards, load_board
+    from edgec.target.board_search import boards_like
 
     if context.invoked_subcommand is not None:
         return
-    found = list_boards()
+    found: Sequence[Board] = list_boards()
+    if find is not None:
+        found = boards_like(find, found) or (load_board(find),)
     if json:
         console.print_json([board.to_json() for board in found])
         return
-    columns = ("board", "alias", "core", ">MHz", ">flash", ">RAM", "emulator", "name")
-    console.out.print(table("Boards", columns, board_rows(found)))
-    console.print_next("edgec", "compile", "MODEL.onnx", "--board", "nucleo")
+    if find is None and not console.is_verbose():
+        _print_by_vendor(found)
+    else:
+        columns = ("board", "alias", "core", ">MHz", ">flash", ">RAM", "emulator", "name")
+        optional = ("emulator", "alias", "core", "name")
+        console.out.print(table("Boards", columns, board_rows(found), optional=optional))
+    board = found[0].name if find is not None else "nucleo"
+    console.print_next("edgec", "compile", "MODEL.onnx", "--board", board)
+
+
+def _print_by_vendor(found: Sequence[Board]) -> None:
+    """Print the names of boards, a block for each vendor."""
+    vendors: dict[str, list[str]] = {}
+    for board in found:
+        vendor = board.vendor if len(board.vendor) < _VENDOR else board.title
+        vendors.setdefault(vendor, []).append(board.name)
+    for vendor, names in vendors.items():
+        lines = textwrap.wrap(", ".join(names), _LINE - _VENDOR)
+        for number, line in enumerate(lines):
+            console.out.print(f"{vendor if number == 0 else '':<{_VENDOR}}{line}")
+    console.print_prose(
+        "A part of a name, a vendor or an MCU will do: --board f446. Memory and clocks: edgec "
+        "boards --find stm32, or -v; another Cortex-M: edgec boards new. ESP32, RISC-V, AVR: the C "
+        "library runs there, edgec export."
+    )
+
+
+_VENDOR = 20
+"""Characters of the column of vendors."""
+_LINE = 78
 
 
 def show_board(board: BoardName, json: Json = False) -> None:
@@ -51,11 +93,40 @@ def show_board(board: BoardName, json: Json = False) -> None:
     if json:
         console.print_json(data)
         return
+    if not console.is_verbose():
+        _print_board(found)
+        console.print_next("edgec", "compile", "MODEL.onnx", "--board", board)
+        return
     sources = data.pop("sources")
     console.out.print(table(found.title, ("key", "value"), list(_rows(data))))
     documents = [(each["document"], each["section"], ", ".join(each["keys"])) for each in sources]
     console.out.print(table("Sources", ("document", "section", "keys"), documents))
     console.print_next("edgec", "compile", "MODEL.onnx", "--board", board)
+
+
+def _print_board(board: Board) -> None:
+    """Print what most people ask of a board; `-v` shows its whole file."""
+    from edgec.commands.boards import checked_by
+
+    clock = f" at {board.clock_hz / 1e6:g} MHz" if board.clock_hz else ""
+    flash, ram = memory_size(board.flash_bytes), memory_size(board.ram_bytes)
+    sizes = [
+        text for text in (f"flash {flash}" if flash else "", f"RAM {ram}" if ram else "") if text
+    ]
+    serial = board.console
+    lines = {
+        "names": ", ".join((board.name, *board.aliases)),
+        "chip": f"{board.mcu} ({board.core.value}{clock})",
+        "memory": ", ".join(filter(None, sizes)),
+        "serial": "" if serial is None else f"{serial.uart}, {serial.baud} baud: {serial.pins}",
+        "upload": ", ".join(board.upload.tools),
+        "checked": checked_by(board),
+    }
+    console.out.print(f"[bold]{console.safe(board.title)}[/]")
+    for label, text in lines.items():
+        if text:
+            console.print_labelled(label, console.safe(text))
+    console.out.print("-v shows all keys of the board's file and the documents they are from")
 
 
 def new_board(

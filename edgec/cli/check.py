@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from edgec.cli.options import DATA_FORMATS, Json, Run
 from edgec.cli.project import TABLES, attributed_to, on_command_line, requested
 from edgec.cli.project_file import ProjectFile, read_project
 from edgec.report import console
+from edgec.report.console import print_prose
 from edgec.report.progress import progress
 from edgec.report.tables import table
 
@@ -60,7 +62,8 @@ def check(
 ) -> None:
     """Build what edgec.toml says; fail if it is larger, slower or less right than before.
 
-    The figures to compare with are in edgec.lock.json beside edgec.toml; --update writes it. The
+    The figures to compare with are in edgec.lock.json beside edgec.toml; --update writes it, and so
+    does the first run, unless in CI (where CI is set), where a missing file is an error. The
     options may stand in the table [check] of edgec.toml.
     """
     found, options = read_project(project), options_of(check)
@@ -75,6 +78,8 @@ def check(
     from_file = {k: v for k, v in in_file.items() if not on_command_line(context, k)}
     given.update(from_file)
     figures = found.path.with_name(f"{found.path.stem}.lock.json")
+    first = not update and not figures.exists() and "CI" not in os.environ
+    update = update or first
     for path in (*([figures] if update else ()), *([markdown] if markdown is not None else ())):
         check_writable(path)
     with attributed_to(found, options, from_file, section=_TABLE):
@@ -91,6 +96,8 @@ def check(
         fresh.write(figures)
     if not json:
         _print(fresh, changes, figures if update else None)
+        if first:
+            print_prose("these are the first figures: from now on edgec check compares with them")
     if not update:
         refuse_regressions(changes, figures)
     if json:

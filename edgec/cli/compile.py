@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,9 @@ from edgec.cli.options import Json
 from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
+
+if TYPE_CHECKING:
+    from edgec.commands.compile_cached import Built
 
 
 def _compile(
@@ -38,26 +41,36 @@ def _compile(
     if html is not None:
         check_writable(html, request.reads)
     result = request.compiled()
+    from edgec.report.answer import print_answer
     from edgec.report.text import print_report
-    from edgec.workflow.session import places_of
 
     if html is not None:
         _write_page(result.folder, html, request)
     if json:
         console.print_json(result.report.to_json())
         return
-    print_report(result.report, console.out)
-    print_files(result.folder)
-    if html is not None:
-        console.out.print(f"  page: {console.safe(str(html))}")
-    places = places_of(result.folder)
-    if result.report.app is not App.CONSOLE:
-        if result.report.board.upload.tools:
-            console.print_next("edgec", "flash", result.folder)
-    elif places:
-        data = request.labelled or ("LABELLED.npz",)
-        words = ("evaluate", result.folder, "--data", *data, "--on", places[-1])
-        console.print_next("edgec", *words)
+    if console.is_verbose():
+        print_report(result.report, console.out)
+    print_answer(
+        result.report,
+        result.folder,
+        console.out,
+        shown=() if html is None else (f"page: {console.safe(str(html))}",),
+        following=_following(result, request),
+    )
+
+
+def _following(built: Built, request: CompileRequest) -> tuple[object, ...]:
+    """The command that a user is likely to want after a build; empty where there is none."""
+    from edgec.workflow.session import places_of
+
+    places = places_of(built.folder)
+    if built.report.app is not App.CONSOLE:
+        return ("edgec", "flash", built.folder) if built.report.board.upload.tools else ()
+    if not places:
+        return ()
+    data = request.labelled or ("LABELLED.npz",)
+    return ("edgec", "evaluate", built.folder, "--data", *data, "--on", places[-1])
 
 
 compile_command = with_project(compile_request, _compile)
@@ -69,23 +82,3 @@ def _write_page(folder: Path, html: Path, request: CompileRequest) -> None:
 
     with status("counting codes") as say:
         write_page(folder, html, request.samples, request.labelled, say)
-
-
-def print_files(folder: Path) -> None:
-    """Print the paths of the results."""
-    from edgec.report.model import REPORT_JSON
-    from edgec.report.text import REPORT_TXT
-    from edgec.toolchain.build_place import PROJECT_DIR
-    from edgec.workflow.session import LIBRARY_DIR
-
-    files = {
-        "report": (REPORT_TXT, REPORT_JSON),
-        "firmware": ("firmware.elf", "firmware.bin", "firmware.hex", "firmware.uf2"),
-        "C library": (LIBRARY_DIR,),
-        "project": (PROJECT_DIR,),
-    }
-    console.out.print(f"written to {console.safe(str(folder))}")
-    for what, names in files.items():
-        found = [str(folder / name) for name in names if (folder / name).exists()]
-        if found:
-            console.out.print(f"  {what}: {console.safe(', '.join(found))}")

@@ -122,7 +122,7 @@ def compress(
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
     ] = False,
     views: Annotated[int | None, typer.Option(min=1, help=VIEWS_HELP)] = None,
-    device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
+    device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     devices: Annotated[
         int, typer.Option(help="GPUs that share each batch (with cpu: processes).")
     ] = 1,

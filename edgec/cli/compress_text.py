@@ -5,15 +5,73 @@ from __future__ import annotations
 from rich.console import Console
 
 from edgec.commands.compress import Compression
-from edgec.report.console import count, safe, shortened
+from edgec.report.answer import bar, size_words
+from edgec.report.console import (
+    count,
+    is_verbose,
+    print_labelled,
+    print_prose,
+    safe,
+    shortened,
+)
 from edgec.report.tables import table
 from edgec.weightpool import CompressionReport
 from edgec.workflow.accuracy import WIDTHS, Accuracy
 from edgec.workflow.pool_search import NO_TEST, PoolCurve
 
+_TRIED = 8
+"""Pools of a search that are shown: those around the chosen one."""
+
 
 def print_compression(result: Compression, out: Console) -> None:
-    """Layers, sizes and accuracy of a compressed model."""
+    """Size and accuracy of a compressed model; with `-v` every layer and what was counted."""
+    report, whole = result.report, is_verbose()
+    if whole:
+        _print_layers(result, out)
+    if not report.samples:
+        print_prose(
+            "[bold yellow]warning:[/] without --calibration the pool fits the weights, not what "
+            "the network computes; expect bad accuracy",
+            out,
+        )
+    if result.curve is not None:
+        _print_curve(result.curve, out, whole=whole)
+    elif whole and result.accuracy is not None:
+        out.print(_accuracy(result.accuracy))
+    for note in report.notes:
+        print_prose(f"note: {safe(note)}", out)
+    sizes, vectors = report.sizes, f"{report.pool_size} vectors of {report.group} weights"
+    pools = "one pool" if report.pools == 1 else f"{report.pools} pools"
+    int8, pooled = sizes.int8_bytes, sizes.pooled_bytes
+    print_labelled("before", f"{bar(int8, int8)} {size_words(int8)} as int8", out)
+    print_labelled(
+        "after",
+        f"{bar(pooled, int8)} {size_words(pooled)}: {sizes.compression:.1f} times smaller, weights "
+        f"alone {sizes.weight_compression:.1f} times",
+        out,
+    )
+    left = f", {len(report.left_alone)} stay as they are" if report.left_alone else ""
+    print_labelled("layers", f"{len(report.layers)} use {pools} of {vectors}{left}", out)
+    print_labelled("accuracy", _in_words(result), out)
+    name = safe(str(result.output))
+    print_labelled("written", f"{name} ({size_words(result.file_bytes)})", out)
+
+
+def _in_words(result: Compression) -> str:
+    """The accuracy in one line."""
+    found, curve = result.accuracy, result.curve
+    if curve is not None:
+        shares, n, bits = (curve.real, curve.int8, curve.best.accuracy), curve.n, ""
+    elif found is not None:
+        shares, n, bits = (found.real, found.int8, found.pooled[0]), found.n, " (8-bit activations)"
+    else:
+        return "not measured; --eval DATA measures it on samples with labels"
+    real, int8, pooled = (f"{share:.1%}" for share in shares)
+    return f"float {real}, int8 {int8}, now {pooled}{bits}, on {count(n)} samples"
+
+
+def _print_layers(result: Compression, out: Console) -> None:
+    """Every layer, all sizes, and what they count."""
     report = result.report
     out.print(_layers(report, result.model.name))
     for layer in report.left_alone:
@@ -26,18 +84,6 @@ def print_compression(result: Compression, out: Console) -> None:
         f"counted: code, and the look-up table of {count(report.sizes.table)} bytes that some "
         "kernels use."
     )
-    if result.curve is not None:
-        _print_curve(result.curve, out)
-    elif result.accuracy is not None:
-        out.print(_accuracy(result.accuracy))
-    if not report.samples:
-        out.print(
-            "[bold yellow]warning:[/] without --calibration the pool fits the weights, not what "
-            "the network computes; expect bad accuracy"
-        )
-    for note in report.notes:
-        out.print(f"note: {safe(note)}")
-    out.print(f"written to {safe(str(result.output))} ({count(result.file_bytes)} bytes)")
 
 
 def _layers(report: CompressionReport, name: str) -> object:
@@ -79,12 +125,14 @@ def _sizes(report: CompressionReport) -> object:
     return table("Stored bytes", ("", ">int8", ">pooled"), rows)
 
 
-def _print_curve(curve: PoolCurve, out: Console) -> None:
+def _print_curve(curve: PoolCurve, out: Console, *, whole: bool) -> None:
     """Print the pools that a search tried, from float to the smallest; note that it is no test."""
     on_board = bool(curve.board)
     rows = [("float", "", "", "", f"{curve.real:.2%}", "", "")]
     rows.append(("int8", "", count(curve.int8_bytes), "1.00x", f"{curve.int8:.2%}", "", ""))
-    for number in reversed(range(len(curve.points))):
+    chosen = curve.chosen or 0
+    last = len(curve.points) if whole else min(chosen + _TRIED // 2, len(curve.points))
+    for number in reversed(range(0 if whole else max(last - _TRIED, 0), last)):
         point = curve.points[number]
         rows.append(
             (
@@ -101,9 +149,10 @@ def _print_curve(curve: PoolCurve, out: Console) -> None:
     shown = len(columns) if on_board else len(columns) - 2
     title = f"Pools that were tried, {count(curve.n)} samples"
     out.print(table(title, columns[:shown], [row[:shown] for row in rows]))
-    out.print(
+    print_prose(
         f"* chosen: the smallest of {len(curve.points)} tried ({count(curve.configurations)} to "
-        f"choose from) that keep {curve.goal:.2%}, {curve.max_drop:g} points below float"
+        f"choose from) that keep {curve.goal:.2%}, {curve.max_drop:g} points below float",
+        out,
     )
     if on_board:
         out.print(

@@ -32,9 +32,28 @@ def doctor(json: Json = False) -> None:
 
 
 def print_doctor(checks: Sequence[Check], out: Console) -> None:
-    """Print a table of tools: installed, missing, and the command that installs each."""
-    rows = [(_mark(c), c.name, c.found, c.purpose, c.install) for c in checks]
-    out.print(table("edgec doctor", ("", "what", "found", "needed for", "to install"), rows))
+    """Print for what this computer is ready, and what is missing; with `-v` every tool."""
+    from edgec.toolchain.doctor import USES
+
+    if console.is_verbose():
+        rows = [(_mark(c), c.name, c.found, c.purpose, c.install) for c in checks]
+        columns = ("", "what", "found", "needed for", "to install")
+        out.print(table("edgec doctor", columns, rows))
+    width = max(len(use.title) for use in USES)
+    for use in USES:
+        missing = use.missing(checks)
+        shown = missing[:1] if use.one_is_enough else missing
+        title = f"{use.title:<{width}}"
+        if not missing:
+            out.print(f"{title}  [green]ready[/]")
+            continue
+        names = f"one of {', '.join(check.name for check in missing)}"
+        names = names if use.one_is_enough else names.removeprefix("one of ")
+        console.print_prose(f"{title}  [yellow]needs[/] {names}", out)
+        for install in dict.fromkeys(check.install for check in shown if check.install):
+            out.print(f"{'':<{width}}  [bold green]{console.safe(install)}[/]")
+    if not console.is_verbose():
+        out.print(f"{len(checks)} programs and packages were looked at; -v shows all")
 
 
 def _mark(check: Check) -> str:

@@ -70,7 +70,7 @@ def evaluate(
     ]
     console.out.print(table("Accuracy", ("", ">"), rows))
     for warning in result.warnings:
-        console.out.print(f"[bold yellow]warning:[/] {console.safe(warning)}")
+        console.print_prose(f"[bold yellow]warning:[/] {console.safe(warning)}")
     if "emulator" not in places_of(folder):
         return
     if on == "host":

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 from edgec.base.given_files import check_build_folder, check_model_file, check_sample_file
 from edgec.base.label_file import read_labels
 from edgec.base.main_program import main_files
-from edgec.cli.options import Verbose
+from edgec.cli.options import HelpAll, Verbose
 from edgec.report import console
 
 CHECKS: Mapping[str, Callable[[Path], object]] = {
@@ -43,14 +43,19 @@ def check_given(values: Mapping[str, Any]) -> None:
                 check(path)
 
 
-def begun(command: Callable[..., None]) -> Callable[..., None]:
+def begun(command: Callable[..., None], *, has_more: bool = False) -> Callable[..., None]:
     """The command with one more option, `--verbose`, that turns logging on before it runs.
 
     The files that its options name are looked at before it loads anything (`cli.given`).
+
+    Args:
+        command: a function whose parameters are annotated for typer.
+        has_more: its `--help` leaves options out, which one more option shows, `--help-all`.
     """
 
     @functools.wraps(command)
     def run(*arguments: Any, verbose: bool = False, **options: Any) -> None:
+        options.pop("help_all", None)  # ended the command before
         if verbose:
             console.set_up_logging(verbose=True)
         if "project" not in options:  # where a project file may name them, it is read first
@@ -58,9 +63,12 @@ def begun(command: Callable[..., None]) -> Callable[..., None]:
         command(*arguments, **options)
 
     # Typer reads the parameters of a command from its signature and annotations.
-    hints = {**get_type_hints(command, include_extras=True), "verbose": Verbose}
-    option = inspect.Parameter("verbose", inspect.Parameter.KEYWORD_ONLY, default=False)
-    parameters = (*inspect.signature(command).parameters.values(), option)
+    more = {"verbose": Verbose, **({"help_all": HelpAll} if has_more else {})}
+    hints = {**get_type_hints(command, include_extras=True), **more}
+    added = (
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False) for name in more
+    )
+    parameters = (*inspect.signature(command).parameters.values(), *added)
     typed = [each.replace(annotation=hints[each.name]) for each in parameters]
     run.__signature__ = inspect.Signature(typed)  # type: ignore[attr-defined]
     run.__annotations__ = hints

@@ -14,8 +14,9 @@ from typing import Any
 
 from rich.console import Console
 from rich.text import Text
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from edgec.cli.examples import COMMON, EXAMPLES, SHORT
 from edgec.cli.values import check_given
 
 INPUT = "Input"
@@ -31,14 +32,27 @@ _MOST = 100
 """Longer lines are hard to read."""
 _NARROW = 60
 """Terminals below this have names and explanations one above the other."""
+_COMMANDS = 10
+"""Characters of the column of commands."""
 _NAMES = 26
 """Names that are longer stand on a line of their own."""
 _INDENT = 2
 _GAP = 2
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 OTHERS = "Other options"
-_FEWEST = 4
+_FEWEST = 3
 """Commands with fewer sections than this have one."""
+_PANELS_OF = {
+    INPUT: "model models folder folders calibration data input normalize evaluation shape state "
+    "max_length on port limit length memory measured bits board find like manifest name project",
+    OUTPUT: "output out html json markdown labels",
+    TRAINING: "train epochs teacher augment views device devices seed",
+    POOLS: "pool_size pools ratio terms max_drop group signed layers reorder shared_pool",
+}
+_PANEL_OF = {name: panel for panel, names in _PANELS_OF.items() for name in names.split()}
+"""Section of a parameter that names none itself."""
+_KINDS = {"path": "FILE", "str": "TEXT", "int": "N", "int range": "N", "float": "NUMBER"}
+"""Types as help calls them, to the word for a value."""
 
 
 class ReadableCommand(TyperCommand):
@@ -67,7 +81,16 @@ class ReadableCommand(TyperCommand):
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  (typer's interface)
-        """Print usage, what the command does, and its options."""
+        """Print usage, what the command does, the options that most need, and examples."""
+        self.print_help(ctx, COMMON.get(_words(ctx)))
+
+    def print_help(self, ctx: Any, shown: frozenset[str] | None = None) -> None:
+        """Print usage, what the command does, its options and examples.
+
+        Args:
+            ctx: typer's context of it.
+            shown: names of the parameters to show; None: all.
+        """
         console = Console(highlight=False, soft_wrap=True, emoji=False)
         width = max(min(console.width, _MOST), 20)
         usage = " ".join(self.get_usage(ctx).split())
@@ -77,30 +100,110 @@ class ReadableCommand(TyperCommand):
             console.print()
             for line in _wrapped(" ".join(paragraph.split()), width):
                 console.print(Text(line))
-        for title, records in sections(self, ctx).items():
+        for title, records in sections(self, ctx, shown).items():
             console.print()
             console.print(Text(f"{title}:", style="bold"))
             for names, explanation in records:
                 for text in _option(names, explanation, width):
                     console.print(text)
+        hidden = len(self.get_params(ctx)) - len(shown or ())
+        if shown is not None:
+            console.print()
+            console.print(Text(f"edgec {_words(ctx)} --help-all shows {hidden} more options"))
+        console.print()
+        _print_examples(_words(ctx), console, width)
 
 
-def sections(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+class ReadableGroup(TyperGroup):
+    """A command with commands below it, whose `--help` has a line for each of them."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  (typer's interface)
+        """Print usage, what it does, commands, options, and examples."""
+        console = Console(highlight=False, soft_wrap=True, emoji=False)
+        width = max(min(console.width, _MOST), 20)
+        for line in _wrapped(" ".join(self.get_usage(ctx).split()), width, "       "):
+            console.print(Text(line))
+        for line in _wrapped(" ".join((self.help or "").split()), width):
+            console.print(Text(line))
+        above = _words(ctx)
+        for name in self.list_commands(ctx):
+            short = SHORT[f"{above} {name}".strip()]
+            names = Text(f"{' ' * _INDENT}{name:<{_COMMANDS}}", style="cyan")
+            first, *others = _wrapped(short, max(width - _INDENT - _COMMANDS, 20))
+            console.print(names + Text(first, style="default"))
+            for line in others:
+                console.print(Text(" " * (_INDENT + _COMMANDS) + line))
+        options = [
+            f"{_named(parameter, record[0])}: {record[1]}" if above else record[0]
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        ]
+        for line in _wrapped("Options: " + ("  " if above else ", ").join(options), width, "  "):
+            console.print(Text(line))
+        _print_examples(above, console, width)
+
+
+def _print_examples(words: str, console: Console, width: int) -> None:
+    """Print the examples of a command."""
+    console.print(Text("Examples:", style="bold"))
+    for example in EXAMPLES[words]:
+        for line in _wrapped(example, width - _INDENT, "    "):
+            console.print(Text(" " * _INDENT + line, style="green"))
+
+
+def _words(ctx: Any) -> str:
+    """The name of a command as `EXAMPLES` has it, such as "boards show"; "" of edgec itself."""
+    names: list[str] = []
+    while ctx.parent is not None:
+        names.insert(0, ctx.info_name)
+        ctx = ctx.parent
+    return " ".join(names)
+
+
+def show_all(ctx: Any, value: bool) -> None:
+    """Print the whole help of a command and end it: what `--help-all` does.
+
+    Raises:
+        Exit: it was asked for.
+    """
+    if value:
+        ctx.command.print_help(ctx)
+        ctx.exit()
+
+
+def sections(
+    command: TyperCommand, ctx: Any, shown: frozenset[str] | None = None
+) -> dict[str, list[tuple[str, str]]]:
     """Names and explanation of each option and argument, by the title of their panel.
 
     Args:
         command: the command.
         ctx: typer's context of it.
+        shown: names of the parameters to show; None: all.
     """
     records = [
-        (getattr(parameter, "rich_help_panel", None) or OTHERS, record)
+        (_panel(parameter), (_named(parameter, record[0]), record[1]))
         for parameter in command.get_params(ctx)
+        if shown is None or parameter.name in shown
         if (record := parameter.get_help_record(ctx)) is not None
     ]
     titles = sorted({title for title, _ in records}, key=(*PANELS, OTHERS).index)
     if len(titles) < _FEWEST:
         return {"Options": [record for _, record in records]}
     return {title: [record for panel, record in records if panel == title] for title in titles}
+
+
+def _panel(parameter: Any) -> str:
+    own = getattr(parameter, "rich_help_panel", None)
+    return own or _PANEL_OF.get(parameter.name, OTHERS)
+
+
+def _named(parameter: Any, names: str) -> str:
+    """Names of a parameter with the word for its value in place of a type."""
+    for kind, word in _KINDS.items():
+        is_option = parameter.param_type_name == "option"
+        names = names.replace(f" <{kind}>", f" {word}" if is_option else "")
+    return names
 
 
 def _option(names: str, explanation: str, width: int) -> Iterator[Text]:

@@ -24,7 +24,7 @@ from edgec.report.tables import table
 if TYPE_CHECKING:
     from edgec.base.description import Description
     from edgec.commands.inspect import Inspection
-    from edgec.importers.common.summary import PoolSummary
+    from edgec.importers.common.summary import ModelSummary, NodeSummary, PoolSummary
 
 _SHOWN_LABELS = 8
 
@@ -62,23 +62,9 @@ def _needs_calibration(inspection: Inspection) -> bool:
 def print_inspection(inspection: Inspection, out: Console) -> None:
     """Nodes, totals, and what is not supported."""
     summary = inspection.summary
-    pooled = any(node.pool is not None for node in summary.nodes)
-    rows = [
-        (
-            node.name,
-            node.op,
-            ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
-            count(node.macs) if node.macs else "",
-            count(node.parameters) if node.parameters else "",
-            *([_pool_text(node.pool)] if pooled else []),
-            "" if node.supported else "no",
-        )
-        for node in summary.nodes
-    ]
-    pool = ("weight pool",) if pooled else ()
-    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
     kind = f"opset {summary.opset}" if summary.opset else summary.format
-    out.print(table(f"{summary.name} ({kind})", columns, rows))
+    title = f"{summary.name} ({kind})"
+    out.print(_node_table(summary, title) if console.is_verbose() else _operators(summary, title))
     for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
         for tensor in tensors:
             text = f"{shortened(tensor.name)}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
@@ -102,6 +88,60 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             text = f"{shortened(node.name)} ({node.op}): {node.reason}"
             out.print(f"[red]not supported:[/] {safe(text)}")
             out.print(f"  remedy: {safe(node.remedy)}")
+
+
+_MOST = 12
+"""Operators that are shown without `-v`."""
+
+
+def _operators(summary: ModelSummary, title: str) -> object:
+    """A row for each kind of operator, those with most work first."""
+    kinds: dict[str, list[NodeSummary]] = {}
+    for node in summary.nodes:
+        kinds.setdefault(node.op, []).append(node)
+
+    def work(nodes: Sequence[NodeSummary]) -> tuple[bool, int, int]:
+        unsupported = any(not node.supported for node in nodes)
+        return unsupported, sum(node.macs or 0 for node in nodes), len(nodes)
+
+    order = sorted(kinds, key=lambda op: work(kinds[op]), reverse=True)
+    rows = [
+        (
+            op,
+            str(len(kinds[op])),
+            count(work(kinds[op])[1]) if work(kinds[op])[1] else "",
+            count(sum(node.parameters or 0 for node in kinds[op])).removeprefix("0"),
+            "" if not work(kinds[op])[0] else "no",
+        )
+        for op in order[:_MOST]
+    ]
+    if len(order) > _MOST:
+        rest = sum(len(kinds[op]) for op in order[_MOST:])
+        rows.append((f"{len(order) - _MOST} others", str(rest), "", "", ""))
+    columns = ("operator", ">number", ">MACs", ">parameters", "supported")
+    pooled = sum(node.pool is not None for node in summary.nodes)
+    note = f"{pooled} layers with pooled weights; " if pooled else ""
+    return table(title, columns, rows, note=f"{note}-v lists all {len(summary.nodes)} nodes")
+
+
+def _node_table(summary: ModelSummary, title: str) -> object:
+    """A row for each node."""
+    pooled = any(node.pool is not None for node in summary.nodes)
+    rows = [
+        (
+            node.name,
+            node.op,
+            ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
+            count(node.macs) if node.macs else "",
+            count(node.parameters) if node.parameters else "",
+            *([_pool_text(node.pool)] if pooled else []),
+            "" if node.supported else "no",
+        )
+        for node in summary.nodes
+    ]
+    pool = ("weight pool",) if pooled else ()
+    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
+    return table(title, columns, rows)
 
 
 def _print_description(about: Description, out: Console) -> None:

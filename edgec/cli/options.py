@@ -21,7 +21,7 @@ from edgec.base.options import (
     Residual,
 )
 from edgec.base.rounding import Rounding
-from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS
+from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS, show_all
 from edgec.cli.values import board_names
 
 Model = Annotated[
@@ -54,11 +54,18 @@ Run = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
-Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done.")]
+Verbose = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Show everything, and log what is done.")
+]
+HelpAll = Annotated[
+    bool,
+    typer.Option("--help-all", is_eager=True, callback=show_all, help="Show all options and exit."),
+]
 On = Annotated[
     str,
     typer.Option(
         "--on",
+        metavar="host|emulator|device",
         help="host: the C, compiled for this computer; emulator: firmware.elf itself; device: the "
         "board that is plugged in and holds this build (edgec flash).",
     ),
@@ -226,6 +233,7 @@ MemoryOption = Annotated[
     str,
     typer.Option(
         "--memory",
+        metavar="flash|sram|ideal",
         help="Where code and weights are assumed to be. flash: as on the board; sram: in RAM; "
         "ideal: in memory without wait states.",
     ),

@@ -46,6 +46,7 @@ def profile(
         str,
         typer.Option(
             "--on",
+            metavar="emulator|device",
             help="emulator: the estimate alone; device: beside it what the board that is plugged "
             "in measures.",
         ),

@@ -28,7 +28,7 @@ from edgec.cli.options import (
     shapes_of,
 )
 from edgec.report import console
-from edgec.report.console import count, safe
+from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.progress import status
 from edgec.report.tables import table
 
@@ -90,7 +90,7 @@ def quantize(
     ] = None,
     device: Annotated[
         str,
-        typer.Option(help="Where to train: auto, cpu or cuda.", rich_help_panel=TRAINING),
+        typer.Option(metavar="auto|cpu|cuda", help="Where to train.", rich_help_panel=TRAINING),
     ] = "auto",
     seed: Annotated[
         int | None,
@@ -159,10 +159,12 @@ def quantize(
 
 
 def print_quantization(result: Quantization, out: Console) -> None:
-    """Quality of a quantized model, layer by layer."""
-    from edgec.commands.compile_facts import estimate_report
+    """Accuracy of a quantized model in words; with `-v` layer by layer."""
+    from edgec.commands.compile_facts import decisions_report, estimate_report
     from edgec.quant.common.report import weights_notes
+    from edgec.report.model import finite
     from edgec.report.text import estimate_line
+    from edgec.report.verdict import verdict_of
 
     rows = [
         (
@@ -173,21 +175,28 @@ def print_quantization(result: Quantization, out: Console) -> None:
         )
         for layer in result.report.layers
     ]
-    if rows:
+    if rows and console.is_verbose():
         columns = ("layer output", "operator", ">SQNR dB", ">saturated")
         out.print(table("Quantization", columns, rows))
+    decisions = decisions_report(result.report.decisions)
     expected = None if result.training else estimate_report(result.report.estimate)
-    if expected is not None:
-        out.print(estimate_line(expected))
+    if console.is_verbose():
+        if expected is not None:
+            out.print(estimate_line(expected))
+        for note in weights_notes(result.report.weights):
+            out.print(safe(note))
     if result.training is not None:
         _print_training(result.training, out)
     if result.accuracy is not None:
         out.print(_accuracy(result.accuracy))
-    for note in weights_notes(result.report.weights):
-        out.print(safe(note))
     for warning in result.report.warnings:
-        out.print(f"[bold yellow]warning:[/] {safe(warning)}")
-    out.print(f"written to {safe(str(result.output))}")
+        print_prose(f"[bold yellow]warning:[/] {safe(warning)}", out)
+    last = result.report.layers[-1].sqnr_db if result.report.layers else None
+    source = result.report.source.value
+    if result.training is None:
+        found = verdict_of(source, decisions, expected, finite(last))
+        print_labelled("accuracy", found.text, out)
+    print_labelled("written", safe(str(result.output)), out)
 
 
 def _print_training(found: TrainingReport, out: Console) -> None:

@@ -61,7 +61,6 @@ def validate(
     from edgec.cli.validate_text import print_validation
     from edgec.profile.validation_html import write_validation_html
     from edgec.workflow import validation
-    from edgec.workflow.session import places_of
 
     check_port(port, on)
     no_file = "pseudo-random inputs are always the same three"
@@ -85,12 +84,33 @@ def validate(
         console.out.print(f"written to {console.safe(str(html))}")
     if not found.exact:
         raise _difference(found, str(folder))
-    named = () if data is None else ("--data", *words_of(data, normalize))
-    others = [place for place in places_of(folder) if place != on]
-    if others:
-        console.print_next("edgec", "validate", folder, *named, "--on", others[-1])
-    elif on == "device":
+    following = _following(folder, on, port)
+    if following == "profile":
         console.print_next("edgec", "profile", folder, "--on", on, *port_words(port))
+    elif following == "flash":
+        note = "then edgec validate ... --on device"
+        console.print_next("edgec", "flash", folder, note=note)
+    elif following:
+        named = () if data is None else ("--data", *words_of(data, normalize))
+        console.print_next("edgec", "validate", folder, *named, "--on", following)
+
+
+def _following(folder: Path, on: str, port: str | None) -> str:
+    """Place after one that is exact, nearer to the board.
+
+    Returns:
+        "emulator" after the host, "flash" after the emulator, "profile" after the device; "" where
+        there is no such place.
+    """
+    from edgec.report.model import Report
+    from edgec.workflow.session import places_of
+
+    if on == "device":
+        return "profile"
+    if on == "host" and "emulator" in places_of(folder):
+        return "emulator"
+    tools = Report.read(folder).board.upload.tools
+    return "flash" if tools and port is None else ""
 
 
 def _difference(found: Validation, folder: str) -> SimulationError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import string
 from collections.abc import Sequence
 
+import numpy as np
+
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
@@ -42,12 +44,67 @@ def c_float(value: float) -> str:
 
 def c_array(array: Array, indent: int = 4) -> str:
     """The elements of an integer array, row-major, as lines of an initializer."""
-    flat = array.ravel().tolist()
-    if array.dtype.itemsize < 4 or INT32_MIN not in flat:
-        words = [str(value) for value in flat]
+    flat, start = array.reshape(-1), 0
+    if not flat.size:
+        return c_list([], indent)
+    parts = []
+    while start < flat.size:
+        text, used = _lines(flat[start : start + _TOGETHER], flat.size - start, indent)
+        parts.append(text)
+        start += used
+    return "\n".join(parts)
+
+
+_TOGETHER = 1 << 16
+"""Elements that are written at a time: a list of all words would take a hundred bytes for each."""
+_FEW_NUMBERS = 1 << 10
+"""Numbers from the least to the greatest one whose words are made without a look which occur."""
+
+
+def _lines(values: Array, left: int, indent: int) -> tuple[str, int]:
+    """Lines as `c_list` makes them, without the last one if it could go on.
+
+    Args:
+        values: the next elements, [N].
+        left: how many there are from these on.
+        indent: spaces before a line.
+
+    Returns:
+        The lines, and how many elements they have.
+    """
+    low, high = int(values.min()), int(values.max())
+    if high - low < _FEW_NUMBERS:
+        numbers, places = np.arange(low, high + 1), values.astype(np.int64) - low
     else:
-        words = [c_int(value) for value in flat]
-    return c_list(words, indent)
+        numbers, places = np.unique(values, return_inverse=True)
+    found = [c_int(number) if number == INT32_MIN else str(number) for number in numbers.tolist()]
+    words = np.array(found, np.bytes_)
+    sizes = np.char.str_len(words)[places]
+    ends = np.cumsum(sizes + 2)
+    most = ends - (sizes + 2) + (_COLUMNS - indent + 2)
+    after = np.maximum(np.searchsorted(ends, most, side="right"), np.arange(1, len(ends) + 1))
+    steps, begins = after.tolist(), [0]
+    while steps[begins[-1]] < len(ends):
+        begins.append(steps[begins[-1]])
+    if left > len(ends) and len(begins) > 1:
+        count = begins.pop()
+        sizes, places = sizes[:count], places[:count]
+    before = np.ones(len(sizes), np.int64)
+    before[begins] = indent + 1
+    last = np.cumsum(before + sizes + 1) - 1  # where the commas are
+    letters = words.view(np.uint8).reshape(len(words), -1)
+    text = np.empty(int(last[-1]) + 1 + letters.shape[1], np.uint8)
+    first = last - sizes
+    # From the last letter on: what is beyond the end of a word is overwritten.
+    for index in reversed(range(letters.shape[1])):
+        text[first + index] = letters[places, index]
+    text[last] = ord(",")
+    text[last[:-1] + 1] = ord(" ")
+    lines = (first - before)[begins]
+    for index in range(1, indent + 1):
+        text[lines + index] = ord(" ")
+    text[lines] = ord("\n")
+    return text[1 : last[-1] + 1].tobytes().decode("ascii"), len(sizes)
 
 
 def c_list(words: Sequence[str], indent: int = 4) -> str:

@@ -21,8 +21,14 @@ from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget
-from edgec.commands.compile_facts import placement_report, ram_constants, share_of
+from edgec.commands.compile_facts import (
+    placement_report,
+    ram_constants,
+    share_of,
+    with_normalize,
+)
 from edgec.commands.compile_report import build_report, model_ports
+from edgec.commands.compile_speed import estimated_speed
 from edgec.commands.output_folder import default_folder, keeping
 from edgec.commands.preflight import check_compile
 from edgec.importers.formats import standalone_copy
@@ -33,7 +39,14 @@ from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program
 from edgec.lower.placed import Lowered, lowered
 from edgec.memory import MemoryPlan
-from edgec.report.model import CheckReport, PlacementReport, QdqFileReport, QdqReport, Report
+from edgec.report.model import (
+    CheckReport,
+    PlacementReport,
+    QdqFileReport,
+    QdqReport,
+    Report,
+    SpeedReport,
+)
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
@@ -145,7 +158,7 @@ def compile_model(
         exact = quantized_model(real, options, say, BoardPrices(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
-        made, placement = _lowered(pools, target, options)
+        made, placement, speed = _lowered(pools, target, options)
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -180,7 +193,9 @@ def compile_model(
                 placement,
                 options.optimize,
                 run_stack,
+                speed,
             )
+            found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
             write_reference(ready.integer, staging)
             write_text(found, staging)
@@ -221,11 +236,13 @@ def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None
 
 def _lowered(
     pools: PoolPlan, board: Board, options: CompileOptions
-) -> tuple[Lowered, PlacementReport | None]:
+) -> tuple[Lowered, PlacementReport | None, SpeedReport | None]:
     share = share_of(options, board)
-    choices = select_kernels(pools.graph, Target.of(board, options.optimize), pools.configs)
+    processor = Target.of(board, options.optimize)
+    choices = select_kernels(pools.graph, processor, pools.configs)
     made = lowered(pools.graph, choices, board, share)
-    return made, placement_report(made, share, board)
+    speed = estimated_speed(pools.graph, choices, made.program, processor, pools.layers)
+    return made, placement_report(made, share, board), speed
 
 
 def _write_library(

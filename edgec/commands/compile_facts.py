@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from edgec.base.options import CompileOptions, Placement
+from edgec.base.samples import SampleFile
+from edgec.base.samples.images import holds_images
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import constant_names
 from edgec.codegen.project import RamConstant
@@ -18,10 +22,11 @@ from edgec.report.model import (
     LossReport,
     PlacementReport,
     RamWeightsReport,
+    TensorReport,
     finite,
 )
 from edgec.target.board import Board
-from edgec.workflow.integer import IntegerModel
+from edgec.workflow.integer import Calibration, IntegerModel
 from edgec.workflow.quality import advice
 
 
@@ -157,3 +162,19 @@ def ram_constants(report: PlacementReport | None) -> tuple[RamConstant, ...]:
 
 def _readers(program: Program, constant: int) -> tuple[int, ...]:
     return tuple(n for n, step in enumerate(program.steps) if constant in step.constants)
+
+
+def with_normalize(
+    inputs: tuple[TensorReport, ...], calibration: Calibration
+) -> tuple[TensorReport, ...]:
+    """The inputs of a report, which remember how images of calibration were normalized.
+
+    Args:
+        inputs: those of the model.
+        calibration: its calibration data.
+    """
+    if not isinstance(calibration, SampleFile) or calibration.normalize is None:
+        return inputs
+    if len(inputs) != 1 or not holds_images(calibration.path):
+        return inputs
+    return (replace(inputs[0], normalize=calibration.normalize),)

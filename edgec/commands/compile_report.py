@@ -45,6 +45,7 @@ from edgec.report.model import (
     QdqFileReport,
     QdqReport,
     Report,
+    SpeedReport,
     TensorReport,
     finite,
 )
@@ -71,6 +72,7 @@ def build_report(
     placement: PlacementReport | None = None,
     optimize: Optimize = Optimize.SPEED,
     run_stack: Mapping[CompilerLevel, int] = MappingProxyType({}),
+    speed: SpeedReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -88,6 +90,7 @@ def build_report(
         placement: where arena and weights lie; None under an operating system.
         optimize: what the library prefers.
         run_stack: stack that the library needs, by level; empty: not measured.
+        speed: what a run takes, estimated; None where no core is modelled.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -131,6 +134,7 @@ def build_report(
         optimize=optimize,
         loops=program.loops,
         state=state_pairs(ready.imported),
+        speed=speed,
     )
 
 

@@ -21,6 +21,9 @@ from edgec.ir.graph import Graph
 
 BATCH_SAMPLES = 16
 """Samples whose activations are in memory at a time, at most."""
+MANY_SAMPLES = 64
+"""The same where nothing depends on how many come at once: small networks take no longer for all
+of these."""
 _BATCH_BYTES = 128 << 20
 """Activations of a batch take no more, unless those of one sample do."""
 
@@ -86,7 +89,7 @@ def _checked_array(graph: Graph, name: str, array: Array, expected: str) -> Arra
 
 
 def activations(
-    graph: Graph, names: Sequence[str], data: Mapping[str, Array]
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array], most: int = BATCH_SAMPLES
 ) -> Iterator[tuple[int, dict[str, Array]]]:
     """Float activations, a few samples at a time.
 
@@ -94,6 +97,7 @@ def activations(
         graph: REAL stage.
         names: values wanted.
         data: checked calibration data.
+        most: samples at a time.
 
     Yields:
         The number of samples done and, for each name, [samples, ...value shape...], of a value of
@@ -102,16 +106,16 @@ def activations(
     """
     executor = Executor(graph, names)
     total = len(next(iter(data.values())))
-    step = batch_samples(executor)
+    step = batch_samples(executor, most)
     for start in range(0, total, step):
         results = executor.run({name: x[start : start + step] for name, x in data.items()})
         batch = {name: as_float32(results[name]) for name in names}
         yield min(start + step, total), batch
 
 
-def batch_samples(executor: Executor) -> int:
-    """Samples that an executor runs at a time."""
-    return min(max(_BATCH_BYTES // executor.sample_bytes, 1), BATCH_SAMPLES)
+def batch_samples(executor: Executor, most: int = BATCH_SAMPLES) -> int:
+    """Samples that an executor runs at a time, `most` at most."""
+    return min(max(_BATCH_BYTES // executor.sample_bytes, 1), most)
 
 
 def as_float32(values: Array) -> Array:

@@ -48,18 +48,23 @@ def _dense(x: Array, weight: Array, bias: Array | None, window: GroupedWindow, y
     terms = weight[0].size
     right = scaled(weight.reshape(len(weight), terms).T, -2, terms)
     exponent = step_exponent(x, (1, 2, 3), terms)
-    factor, step = np.ldexp(1.0, -exponent), np.ldexp(1.0, exponent)
+    factor = np.ldexp(1.0, -exponent)
+    # Powers of two, so their product is exact; for whole rows of pixels, which take one loop.
+    step = np.tile((np.ldexp(1.0, exponent) * right.step)[:, 0], (1, 1, y.shape[2]))
+    offset = None if bias is None else np.tile(bias, y.shape[2])
     kernel = (weight.shape[1], weight.shape[2])
     for block in blocks(y.shape, terms + len(weight)):
         image = block.read(x, kernel, window, factor)
         np.rint(image, out=image)
         rows = gathered(image, kernel, window.strides, window.dilations)
         made = y[block.place]
-        sums = whole_product(rows, right.whole).reshape(made.shape)
+        place = made.reshape(len(rows), -1) if made.flags.c_contiguous else None
+        sums = whole_product(rows, right.whole, place).reshape(*made.shape[:2], -1)
         sums *= step[block.samples]
-        np.multiply(sums, right.step, out=made)
-        if bias is not None:
-            made += bias
+        if offset is not None:
+            sums += offset
+        if place is None:
+            made[...] = sums.reshape(made.shape)
 
 
 def _depthwise(

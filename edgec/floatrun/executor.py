@@ -84,6 +84,7 @@ class Executor:
         self._constants = {constant.name: constant.real64()[None] for constant in constants}
         self._steps = steps(self._graph)
         self._released = _released(self._graph, self._steps, self._names)
+        self._in_place = _in_place(self._graph, self._steps, self._released)
         self._scopes = {**self._graph.scopes.values, **scopes}
         self._is_straight = not any(self._scopes.values()) and not self._graph.updates
         self._state: dict[str, Array] = {}
@@ -183,6 +184,8 @@ class Executor:
             self._turn_by_turn(step, frame, change, resets)
             return
         given = None if instead is None else instead(step, frame.live)
+        if given is None and step.name in self._in_place and not frame.given:
+            given = _clipped(step.attrs_as(ops.Clip), frame.live.pop(step.first))
         outputs = self._computed(step, frame) if given is None else (given,)
         if change is not None and len(outputs) == 1:
             outputs = (change(step, outputs[0], frame.live),)
@@ -318,6 +321,25 @@ def is_quantized(graph: Graph) -> bool:
     rounding = ops.QuantizeLinear | ops.DequantizeLinear
     weights = any(constant.quant is not None for constant in graph.constants.values())
     return weights or any(isinstance(node.attrs, rounding) for node in graph.nodes)
+
+
+def _in_place(
+    graph: Graph, order: Sequence[Step], released: Sequence[Sequence[str]]
+) -> frozenset[str]:
+    """Names of Clips whose input is an array of its own that nobody else reads."""
+    found = set()
+    for step, gone in zip(order, released, strict=True):
+        if isinstance(step, Node) and isinstance(step.attrs, ops.Clip) and step.first in gone:
+            layer = graph.producers.get(step.first)
+            if layer is not None and isinstance(layer.attrs, ops.Weighted):
+                found.add(step.name)
+    return frozenset(found)
+
+
+def _clipped(attrs: ops.Clip, array: Array) -> Array:
+    """The output of a Clip in the place of its input."""
+    np.maximum(array, attrs.low, out=array)
+    return np.asarray(np.minimum(array, attrs.high, out=array))
 
 
 def _released(graph: Graph, order: Sequence[Step], kept: Sequence[str]) -> list[list[str]]:

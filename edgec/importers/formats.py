@@ -37,7 +37,8 @@ def import_model(
     Args:
         path: the model.
         shapes: input name to shape, for inputs with open dimensions.
-        state: inputs and outputs of an ONNX model that are kept from run to run.
+        state: inputs and outputs of an ONNX model that are kept from run to run; none: of a
+            TensorFlow Lite file no variable tensor is kept either.
 
     Raises:
         UnsupportedModelError: nodes that cannot be compiled, all of them.
@@ -48,7 +49,7 @@ def import_model(
         return samples_first(import_onnx(path, shapes, state=state))
     if state.pairs:
         raise ConfigError("a TensorFlow Lite file has no such pairs", where="--state")
-    return samples_first(import_tflite(path, shapes))
+    return samples_first(import_tflite(path, shapes, keeps_state=state.automatic))
 
 
 def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:

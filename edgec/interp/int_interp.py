@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.base.streams import RESETS
+from edgec.interp.together import for_samples, in_groups, joined, samples_together
 from edgec.ir import Graph, Node
 from edgec.ir.qops import IntegerOperator, Operand, QTurnSlice, QTurnStack
 from edgec.ir.turns import CARRY_OPERAND, Turns
@@ -91,21 +93,49 @@ class Stream:
         return found
 
 
-def run_stream(graph: Graph, samples: Iterable[Mapping[str, Array]]) -> Iterator[dict[str, Array]]:
+def run_stream(
+    graph: Graph,
+    samples: Iterable[Mapping[str, Array]],
+    resets: Array | None = None,
+    change: Change | None = None,
+) -> Iterator[dict[str, Array]]:
     """Every tensor of each step of a stream, which begins after a reset.
 
-    Samples of a model without a state are independent.
+    Samples of a model without a state are independent; of a small one many are computed at once.
 
     Args:
         graph: INTEGER stage.
         samples: codes of each graph input, in its shape, for each step.
+        resets: bool [N], the steps that begin a stream anyway; None: the first one alone.
+        change: see `run_graph`.
 
     Raises:
         InternalError: see `run_graph`.
     """
+    size = samples_together(graph) if change is None else 1
+    if size > 1:
+        for group in in_groups(samples, size):
+            yield from _together(graph, group)
+        return
     stream = Stream(graph)
-    for sample in samples:
-        yield stream.run(sample)
+    for index, sample in enumerate(samples):
+        if resets is not None and resets[index]:
+            stream.reset()
+        yield stream.run(sample, change)
+
+
+def _together(graph: Graph, group: Sequence[Mapping[str, Array]]) -> Iterator[dict[str, Array]]:
+    """Every tensor of each of some samples that can be computed at once."""
+    count = len(group)
+    for sample in group:
+        for name in graph.inputs:
+            _checked(graph, name, sample[name])
+    live = {name: frozen(array) for name, array in joined(group, graph.inputs).items()}
+    for node in graph.nodes:
+        (output,) = _computed(graph, replace(node, attrs=for_samples(node.attrs, count)), live)
+        live[node.output] = _checked(graph, node.output, output, count)
+    for index in range(count):
+        yield {name: array[index : index + 1] for name, array in live.items()}
 
 
 def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -125,11 +155,9 @@ def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Arra
     """
     count = len(next(iter(inputs.values())))
     results: dict[str, list[Array]] = {name: [] for name in graph.outputs}
-    stream, resets = Stream(graph), inputs.get(RESETS)
-    for index in range(count):
-        if resets is not None and resets[index]:
-            stream.reset()
-        values = stream.run({name: inputs[name][index : index + 1] for name in graph.inputs})
+    resets = inputs.get(RESETS)
+    samples = ({name: inputs[name][i : i + 1] for name in graph.inputs} for i in range(count))
+    for values in run_stream(graph, samples, resets):
         for name, arrays in results.items():
             arrays.append(values[name])
     # A scalar is one number a sample.
@@ -256,9 +284,10 @@ def _zero_point(graph: Graph, name: str) -> int:
     return quant.tensor_zero_point if quant is not None and quant.axis is None else 0
 
 
-def _checked(graph: Graph, name: str, array: Array) -> Array:
+def _checked(graph: Graph, name: str, array: Array, samples: int | None = None) -> Array:
     value = graph.values[name]
-    if array.shape != value.shape or DType.of(array) is not value.dtype:
+    shape = value.shape if samples is None else (samples, *value.shape[1:])
+    if array.shape != shape or DType.of(array) is not value.dtype:
         raise InternalError(
             f"codes are {array.dtype} {list(array.shape)}, "
             f"expected {value.dtype.value} {list(value.shape)}",

@@ -42,6 +42,7 @@ from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
 from edgec.kernels.generic.strided_copy import FAMILY as GENERIC_STRIDED_COPY
 from edgec.kernels.generic.top_k import FAMILY as GENERIC_TOP_K
 from edgec.kernels.generic.tree_ensemble import FAMILY as GENERIC_TREE_ENSEMBLE
+from edgec.kernels.generic.window_dot import FAMILY as GENERIC_WINDOW_DOT
 from edgec.kernels.m0.dense_1x4_s8_m0 import FAMILY as M0_DENSE_1X4
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
@@ -114,6 +115,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_RESIZE_LINEAR,
     GENERIC_ARG_MAX,
     GENERIC_TOP_K,
+    GENERIC_WINDOW_DOT,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,

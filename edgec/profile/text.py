@@ -10,19 +10,64 @@ from edgec.profile.compare import BuildFigures
 from edgec.profile.instructions import InstructionCounts, InstructionProfile, LayerInstructions
 from edgec.profile.types import LayerProfile, Profile
 from edgec.profile.widths import TradeOff
-from edgec.report.console import count, safe
+from edgec.report.answer import bar, rate_words, size_words, time_words
+from edgec.report.console import count, is_verbose, print_labelled, safe
 from edgec.report.tables import table
+
+_SLOWEST = 6
+"""Layers that are shown without `-v`."""
 
 
 def print_profile(found: Profile, out: Console) -> None:
-    """The whole profile."""
-    out.print(_layer_table(found))
-    out.print(_totals_table(found))
-    out.print(f"input: {safe(found.input)}")
-    out.print(f"cycle model: {safe(found.model.name)}")
-    out.print(f"known error: {safe(found.model.known_error)}")
-    if found.energy is not None:
-        out.print(f"current: {safe(found.energy.source)}")
+    """The slowest layers and the totals in a few lines; with `-v` all of them in tables before."""
+    if is_verbose():
+        out.print(_layer_table(found))
+        out.print(_totals_table(found))
+        out.print(f"input: {safe(found.input)}")
+        out.print(f"cycle model: {safe(found.model.name)}")
+        out.print(f"known error: {safe(found.model.known_error)}")
+        if found.energy is not None:
+            out.print(f"current: {safe(found.energy.source)}")
+    else:
+        out.print(_slowest_table(found))
+    seconds = found.total_cycles / found.clock_hz
+    clock = f"{count(found.total_cycles)} cycles at {found.clock_hz / 1e6:g} MHz"
+    rate = f"{time_words(seconds)} a run, {rate_words(seconds)}"
+    print_labelled("speed", f"{rate} (estimate: {clock})", out)
+    if found.measured_cycles:
+        measured = f"{time_words(found.measured_cycles / found.clock_hz)} a run on the board"
+        error = _measured(found.total_cycles - found.outside.cycles, found.measured_cycles)[1]
+        print_labelled("measured", f"{measured}; the estimate is {error} off", out)
+    print_labelled("energy", _energy(found), out)
+    print_labelled("stack", _stack(found), out)
+
+
+def _slowest_table(found: Profile) -> object:
+    """Arrange the layers that take most of the time, and the rest in a row."""
+    order = sorted(found.layers, key=lambda layer: -layer.counts.cycles)
+    shown = order[:_SLOWEST]
+    total, measured = found.total_cycles, found.measured_cycles is not None
+    numbers = {id(layer): number for number, layer in enumerate(found.layers)}
+    rows = [
+        (
+            *_slow_row(str(numbers[id(layer)]), layer.title, layer.op, layer.counts.cycles, found),
+            bar(layer.counts.cycles, shown[0].counts.cycles),
+            *(_measured(layer.counts.cycles, layer.measured_cycles) if measured else ()),
+        )
+        for layer in shown
+    ]
+    rest = total - sum(layer.counts.cycles for layer in shown)
+    if len(order) > len(shown):
+        rows.append(_slow_row("", f"{len(order) - len(shown)} others", "", rest, found))
+    more = (">measured cycles", ">error") if measured else ()
+    columns = (">", "…layer", "operator", ">ms", ">share", "", *more)
+    return table(f"{found.model_name} on {found.board_title}: slowest layers", columns, rows)
+
+
+def _slow_row(number: str, name: str, op: str, cycles: int, found: Profile) -> tuple[str, ...]:
+    share = cycles / found.total_cycles
+    ms = f"{1e3 * cycles / found.clock_hz:.3f}"
+    return (number, name, op, ms, f"{share:.1%}")
 
 
 def _layer_table(found: Profile) -> object:
@@ -149,7 +194,22 @@ def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
         ("time ms", *_with_change([each.time_ms for each in figures], digits=3)),
         ("accuracy", *(_accuracy(each) for each in figures)),
     ]
-    out.print(table("Builds side by side", ("", *(f">{name}" for name in names)), rows))
+    title = "Builds side by side"
+    by_row = [
+        (
+            name,
+            each.board,
+            size_words(each.flash_bytes) if each.flash_bytes is not None else "-",
+            size_words(each.ram_bytes) if each.ram_bytes is not None else "-",
+            "-" if each.time_ms is None else time_words(each.time_ms / 1000),
+            "-" if each.accuracy is None else f"{each.accuracy:.2%}",
+        )
+        for name, each in zip(names, figures, strict=True)
+    ]
+    by_build = ("…build", "board", ">flash", ">RAM", ">a run", ">accuracy")
+    many = None if is_verbose() else table(title, by_build, by_row, optional=("board",))
+    columns = ("", *(f">{name}" for name in names))
+    out.print(table(title, columns, rows, narrower=many))
     for each in figures:
         for note in each.notes:
             out.print(f"{safe(str(each.folder))}: {safe(note)}")
@@ -184,14 +244,25 @@ _COLUMNS = (
     *(">instructions", ">per MAC", ">share", ">SIMD", ">loads", ">stores"),
 )
 
+_LEFT_OUT = (">loads", ">stores", ">SIMD", "kernel", "output", ">per MAC", ">MACs")
+"""Columns that narrow terminals do without, the first one first."""
+
 
 def print_instructions(found: InstructionProfile, out: Console) -> None:
-    """The whole count."""
-    rows = [_row(str(number), layer, found) for number, layer in enumerate(found.layers)]
+    """The layers that execute most, and the total; with `-v` all layers and functions."""
+    whole = is_verbose()
+    order = list(enumerate(found.layers))
+    if not whole:
+        order = sorted(order, key=lambda each: -each[1].counts.instructions)[:_SLOWEST]
+    rows = [_row(str(number), layer, found) for number, layer in order]
+    if len(order) < len(found.layers):
+        rows.append(("", f"and {len(found.layers) - len(order)} more layers: -v"))
     rows.append(("", "after the last layer", "", "", "", *_numbers(found.outside, 0, found)))
     rows.append(("", "total", "", "", "", *_numbers(found.total, found.macs, found)))
     title = f"{found.model_name} on {found.board_title} ({found.core}), executed instructions"
-    out.print(table(title, _COLUMNS, rows))
+    out.print(table(title, _COLUMNS, rows, optional=_LEFT_OUT))
+    if not whole:
+        return
     functions = [
         (
             function.name,

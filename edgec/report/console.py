@@ -12,6 +12,7 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.text import Text
 
 from edgec.base.errors import EdgecError
 from edgec.base.names import printable
@@ -24,21 +25,54 @@ WIDTH_OF_FILES = 160
 """Characters of a line where nobody can widen the terminal: files, logs, pipes, CI."""
 
 
+_verbose = False
+
+
+def is_verbose() -> bool:
+    """Whether the user asked for everything (`-v`); otherwise a command fits a screen."""
+    return _verbose
+
+
 class _Messages(logging.Handler):
     """Log records in the form of the other messages on stderr."""
 
     def emit(self, record: logging.LogRecord) -> None:
         style = "bold yellow" if record.levelno >= logging.WARNING else "dim"
-        err.print(f"[{style}]{record.levelname.lower()}:[/] {safe_lines(record.getMessage())}")
+        text = safe_lines(record.getMessage())
+        print_prose(f"[{style}]{record.levelname.lower()}:[/] {text}", err)
 
 
 def set_up_logging(verbose: bool) -> None:
-    """Log warnings (or, if `verbose`, everything) to stderr."""
+    """Log warnings (or, if `verbose`, everything) to stderr; with it commands show everything."""
+    global _verbose  # noqa: PLW0603  (the one switch of the command line)
+    _verbose = verbose
     for stream in (out, err):
         if not stream.is_terminal:
             stream.width = WIDTH_OF_FILES
     logging.basicConfig(level=logging.WARNING, handlers=[_Messages()], force=True)
     logging.getLogger("edgec").setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+def print_prose(text: str, stream: Console | None = None) -> None:
+    """Sentences, as markup: in a terminal no word of them is broken."""
+    found = stream or out
+    found.print(text, soft_wrap=not found.is_terminal)
+
+
+_LABELS = 10
+"""Characters of the labels of an answer."""
+
+
+def print_labelled(label: str, text: str, stream: Console | None = None) -> None:
+    """A line of an answer, its text as markup, after a label such as "speed:"."""
+    found = stream or out
+    if not found.is_terminal:
+        found.print(f"{label + ':':<{_LABELS}}{text}")
+        return
+    lines = Text.from_markup(text).wrap(found, found.width - _LABELS, overflow="fold")
+    for number, line in enumerate(lines):
+        line.rstrip()
+        found.print(Text(f"{f'{label}: ' if number == 0 else '':<{_LABELS}}") + line)
 
 
 def print_json(data: Any) -> None:
@@ -54,9 +88,9 @@ def print_json_error(error: EdgecError) -> None:
 def print_error(error: EdgecError) -> None:
     """Print an error on stderr: place, message and hint."""
     where = f"[bold]{safe(error.where)}[/]: " if error.where else ""
-    err.print(f"[bold red]error:[/] {where}{safe_lines(error.what)}")
+    print_prose(f"[bold red]error:[/] {where}{safe_lines(error.what)}", err)
     if error.hint:
-        err.print(f"[cyan]hint:[/] {safe_lines(error.hint)}")
+        print_prose(f"[cyan]hint:[/] {safe_lines(error.hint)}", err)
 
 
 def print_next(*words: object, note: str = "") -> None:

@@ -19,7 +19,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from edgec.base.names import printable
-from edgec.report.console import shortened
+from edgec.report.console import is_verbose, shortened
 
 _TEXT_WIDTH = 24
 """Texts wrap at words in columns no narrower than this."""
@@ -95,10 +95,10 @@ class Table:
 
     def fitting(self, width: int) -> Table:
         """This table or a narrower one, the first whose rows fit a line; where none do, this."""
-        found: Table | None = self
-        while found is not None and _beside(found.columns, width) is None:
+        found = self
+        while _beside(found.columns, width) is None and found.narrower is not None:
             found = found.narrower
-        return found or self
+        return self if _beside(found.columns, width) is None else found
 
     def arranged(self, width: int) -> RichTable:
         """The table in the layout that suits a terminal of `width` characters."""
@@ -144,6 +144,7 @@ def table(
     *,
     narrower: Table | None = None,
     note: str = "",
+    optional: Sequence[str] = (),
 ) -> Table:
     """A table; columns whose header starts with ">" are right-aligned numbers.
 
@@ -155,7 +156,14 @@ def table(
         rows: a cell for each column; the last ones may be left out, and None shows as nothing.
         narrower: a table with less in it for terminals in which rows would take several lines.
         note: stands below.
+        optional: headers of columns that are left out, the first one first, until rows fit a line;
+            not with `-v`.
     """
+    left = [name for name in columns if name not in optional[:1]]
+    if optional and narrower is None and not is_verbose():
+        keep = [number for number, name in enumerate(columns) if name in left]
+        fewer = [[row[number] if number < len(row) else "" for number in keep] for row in rows]
+        narrower = table(title, left, fewer, note=note, optional=optional[1:])
     texts = [[_cell(cell) for cell in row] + [""] * (len(columns) - len(row)) for row in rows]
     cells = zip(*texts, strict=True) if texts else ((),) * len(columns)
     return Table(

@@ -19,11 +19,15 @@ from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.resources import data_dir
 from edgec.base.toml_file import read_toml
+from edgec.target.board_search import boards_like, other_chip
 from edgec.target.cores import Core, Fpu
 from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name
 
 _MOST_PROBLEMS = 10
 """Problems of one file that its message lists."""
+
+_MOST_BOARDS = 8
+"""Boards that a message names where several are meant."""
 
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
@@ -293,10 +297,14 @@ def list_boards() -> tuple[Board, ...]:
 
 
 def load_board(name_or_path: str | Path) -> Board:
-    """The board with this name or alias, or described by this TOML file.
+    """The board that a user names.
+
+    Args:
+        name_or_path: name or alias, or what is found of one board only (`board_search`), or a path
+            of a TOML file.
 
     Raises:
-        ConfigError: there is no such board, or its file is bad.
+        ConfigError: there is no such board, or several are meant, or its file is bad.
     """
     text = str(name_or_path)
     if is_board_file(name_or_path):
@@ -305,9 +313,17 @@ def load_board(name_or_path: str | Path) -> Board:
     for board in boards:
         if text == board.name or text in board.aliases:
             return board
+    found = boards_like(text[:64], boards)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(board.name for board in found[:_MOST_BOARDS])
+        more = len(found) - _MOST_BOARDS
+        named = f"{names} and {more} more: edgec boards --find" if more > 0 else names
+        raise ConfigError(f"{text[:64]!r} is the name of {len(found)} boards", hint=named)
     close = difflib.get_close_matches(text[:64], board_names(), n=3)
-    hint = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
-    raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
+    meant = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
+    raise ConfigError(f"there is no board {text[:64]!r}", hint=other_chip(text[:64]) or meant)
 
 
 def is_board_file(name_or_path: str | Path) -> bool:

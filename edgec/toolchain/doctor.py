@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -63,6 +64,44 @@ class Check:
     def to_json(self) -> dict[str, str | bool]:
         """The check as plain JSON data."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One thing that people do with edgec.
+
+    Attributes:
+        title: in words.
+        names: the checks that it needs; none: all that edgec requires.
+        one_is_enough: any of them will do.
+    """
+
+    title: str
+    names: tuple[str, ...] = ()
+    one_is_enough: bool = False
+
+    def missing(self, checks: Sequence[Check]) -> tuple[Check, ...]:
+        """The checks that fail of those that it needs; none where one is enough and passes."""
+        own = [check for check in checks if self._needs(check)]
+        if self.one_is_enough and any(check.ok for check in own):
+            return ()
+        return tuple(check for check in own if not check.ok)
+
+    def _needs(self, check: Check) -> bool:
+        return check.name in self.names if self.names else check.required
+
+
+USES = (
+    Use("Cortex-M boards"),
+    Use("emulator of boards", ("unicorn", "qemu-system-arm")),
+    Use(
+        "Raspberry Pi, BeagleBone",
+        ("aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc", "qemu-aarch64", "qemu-arm"),
+    ),
+    Use("writing to boards", tuple(UPLOAD_INSTALL), one_is_enough=True),
+    Use("folders of images", ("pillow",)),
+)
+"""Things that people do with edgec; the first one is its main work."""
 
 
 def diagnose() -> tuple[Check, ...]:

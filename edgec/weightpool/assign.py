@@ -95,7 +95,7 @@ def _fed_back(objective: Objective, pool: Array, scale: Array, plan: Plan, terms
         offered = quick_product(pool, whitening)
         chosen = closest(wanted, offered, scale, terms)
         indices[:, position] = chosen
-        return np.asarray(wanted - scale[:, None] * offered[chosen].sum(axis=1))
+        return np.asarray(scale[:, None] * pool[chosen].sum(axis=1))
 
     with_feedback(objective, plan, decide)
     return indices

@@ -43,10 +43,12 @@ def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
     beyond = float(np.mean((array < low - tensor.scale) | (array > high + tensor.scale)))
     found = float(array.min()), float(array.max())
     if beyond > _MOST_BEYOND or found[1] - found[0] < _LEAST_SPAN * (high - low):
+        outside = f"{beyond:.0%} of these data lie outside of that"
+        small = f"these data use {(found[1] - found[0]) / (high - low):.0%} of that"
         yield (
             f"the data of {shown(tensor.name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}], the "
-            f"model was calibrated for [{low:.4g}, {high:.4g}]: {beyond:.0%} are beyond; are both "
-            "scaled alike?"
+            f"calibration data lay in [{low:.4g}, {high:.4g}]: "
+            f"{outside if beyond > _MOST_BEYOND else small}; scale both as in training"
         )
 
 

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 from bad_input_support import CALIBRATION, MLP
+from shared_quantization import shared_networks
 
 from edgec.cli.app import run_app
+
+__all__ = ["shared_networks"]
 
 
 @pytest.fixture(scope="session")

@@ -305,7 +305,7 @@ def test_usage_errors(capsys: Capsys, line: str, said: str, hint: str) -> None:
 def test_without_words_there_is_help(capsys: Capsys) -> None:
     done = edgec(capsys)
     assert done.code == 2
-    assert "Compile trained ONNX networks" in done.out + done.err
+    assert "Compile trained networks" in done.out + done.err
 
 
 @pytest.mark.parametrize(

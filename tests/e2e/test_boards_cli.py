@@ -31,7 +31,7 @@ def test_show_has_every_number_of_the_file(capsys: Capsys, name: str) -> None:
     board = load_board(name)
     assert {key: data[key] for key in board.to_json()} == board.to_json()
     assert data["checked_by"]
-    text = edgec(capsys, "boards", "show", name).out
+    text = edgec(capsys, "boards", "show", name, "-v").out
     for word in (board.name, board.mcu, board.core.value, *(s.document for s in board.sources)):
         assert word in text
     if board.memory is not None:
@@ -58,7 +58,7 @@ def test_a_new_board_builds_and_runs(capsys: Capsys, tmp_path: Path) -> None:
     command[command.index("MODEL.onnx")] = str(MLP)
     built = edgec(capsys, *command, "--calibration", CALIBRATION, "--out", "out")
     assert built.code == 0, built.err
-    assert "checked on emulator: 1 input" in built.out
+    assert "in the emulator, every layer (2) bit for bit" in built.out
 
 
 def test_new_boards_that_are_refused(capsys: Capsys, tmp_path: Path) -> None:

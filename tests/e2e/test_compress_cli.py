@@ -51,7 +51,7 @@ def test_report_and_file(
 ):
     out = tmp_path / "deep" / "out.onnx"
     command = ["compress", str(model), *SMALL, "--calibration", str(data), "-o", str(out)]
-    assert run_app([*command, "--eval", str(data)]) == 0
+    assert run_app([*command, "--eval", str(data), "-v"]) == 0
     text = capsys.readouterr().out
     for expected in (
         *("inner_node", "of 16", "0.50", "first_node", "3 input channels do not fill"),
@@ -84,9 +84,9 @@ def test_json(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
 def test_sums_of_vectors(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     """`--terms` says how many vectors are added up, `--ratio` finds it; `inspect` tells it."""
     command = ["compress", str(model), *SMALL, "--calibration", str(data)]
-    assert run_app([*command, "--terms", "2", "--terms", "wide_w=1"]) == 0
+    assert run_app([*command, "--terms", "2", "--terms", "wide_w=1", "-v"]) == 0
     assert "terms" in capsys.readouterr().out
-    assert run_app(["inspect", str(model.with_name("small.pool.onnx"))]) == 0
+    assert run_app(["inspect", "-v", str(model.with_name("small.pool.onnx"))]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "sums of 2" in told
     assert run_app([*command, "--ratio", "4.5", "--json"]) == 0

@@ -11,6 +11,7 @@ from bad_input_support import edgec
 from typer.main import get_command
 
 from edgec.cli.app import app
+from edgec.cli.examples import COMMON, EXAMPLES
 from edgec.target.board import list_boards
 
 COMMANDS = get_command(app).commands
@@ -19,7 +20,7 @@ Capsys = pytest.CaptureFixture[str]
 
 def help_of(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, width: int) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
-    done = edgec(capsys, name, "--help")
+    done = edgec(capsys, name, "--help-all" if name in COMMON else "--help")
     assert (done.code, done.err) == (0, "")
     return done.out
 
@@ -52,11 +53,53 @@ def test_narrow_terminals(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name:
     assert max(map(len, text.splitlines())) <= max(40, longest + 4)
 
 
+def test_help_shows_what_most_people_need(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, shown in COMMON.items():
+        parameters = {each.name: each for each in COMMANDS[name].params}
+        assert shown - {"help"} <= set(parameters)
+        text = edgec(capsys, name, "--help").out
+        for parameter in parameters.values():
+            if parameter.name.isidentifier() and parameter.opts[0].startswith("--"):
+                at_start = any(
+                    line.strip().startswith(tuple(parameter.opts)) for line in text.splitlines()
+                )
+                assert at_start == (parameter.name in shown), parameter.name
+        assert f"edgec {name} --help-all shows" in text
+
+
+ALL = [(name, command) for name, command in COMMANDS.items()]
+ALL += [(f"boards {name}", each) for name, each in COMMANDS["boards"].commands.items()]
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_help_ends_with_examples_and_names_no_types(
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, command: object
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    text = edgec(capsys, *name.split(), "--help").out
+    examples = text.split("Examples:\n")[1].split()
+    assert " ".join(EXAMPLES[name][-1].split()) in " ".join(examples)
+    for kind in ("<str>", "<path>", "<int>", "<int range>", "<float>", "<bool>"):
+        assert kind not in text
+    options = {each for parameter in command.params for each in parameter.opts}
+    for example in EXAMPLES[name]:
+        named = {word for word in example.split() if word.startswith("-")}
+        assert named <= options
+
+
+def test_the_first_help_fits_a_screen(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = edgec(capsys, "--help").out.splitlines()
+    assert len(lines) <= 24
+    assert all(any(line.startswith(f"  {name} ") for line in lines) for name in COMMANDS)
+
+
 def test_sections_of_compile(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     text = help_of(capsys, monkeypatch, "compile", 80)
     titles = [line for line in text.splitlines() if line.endswith(":") and line[:1].isupper()]
     wanted = ["Input", "Quantization", "Transformers", "Weight pools", "Output"]
-    assert titles == [f"{title}:" for title in (*wanted, "Other options")]
+    assert titles == [f"{title}:" for title in (*wanted, "Other options", "Examples")]
     parts = text.split("\nQuantization:\n")[1].split("\nTransformers:\n")
     assert "--observer" in parts[0]
     assert "--max-length" in parts[1]
@@ -90,7 +133,7 @@ def test_a_shell_completes_commands_options_and_boards() -> None:
 
 def test_help_waits_for_nothing_heavy() -> None:
     program = (
-        "import sys; from edgec.cli.app import run_app; code = run_app(['compile', '--help']);"
+        "import sys; from edgec.cli.app import run_app; code = run_app(['compile', '--help-all']);"
         "print(*sorted({n.split('.')[0] for n in sys.modules}), file=sys.stderr)"
     )
     done = subprocess.run(

@@ -52,7 +52,8 @@ def test_compile_says_where_things_are(capsys: Capsys, tmp_path: Path) -> None:
     done = edgec(capsys, *words, "--no-verify")
     assert done.code == 0
     assert "building firmware\n" in done.err  # stages, without a terminal too
-    shown = [word.rstrip(",") for word in done.out.split() if word.startswith(str(folder))]
-    for name in ("report.txt", "report.json", "firmware.elf", "firmware.bin", "library", "project"):
-        assert str(folder / name) in shown
-    assert all(Path(path).exists() for path in shown)
+    (line,) = (line for line in done.out.splitlines() if line.startswith("written: "))
+    where, names = line.removeprefix("written: ").strip().split(": ")
+    assert where == str(folder)
+    assert names.split(", ") == ["report.txt", "firmware.elf", "library", "project"]
+    assert all((folder / name).exists() for name in names.split(", "))

@@ -101,6 +101,10 @@ def test_given_input_is_run(firmware_mlp: Path, capsys) -> None:
 def test_table_names_layers_totals_and_next_step(firmware_mlp: Path, capsys) -> None:
     assert run_app(["profile", str(firmware_mlp)]) == 0
     out = capsys.readouterr().out
+    for text in ("speed: ", "energy: ", "stack: ", "slowest layers", "next: edgec profile"):
+        assert text in out
+    assert run_app(["profile", str(firmware_mlp), "-v"]) == 0
+    out = capsys.readouterr().out
     for text in ("cycles/MAC", "share", "total", "stack used", "energy (estimate)"):
         assert text in out
     for text in ("known error:", "pseudo-random", "next: edgec profile"):

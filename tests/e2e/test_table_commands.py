@@ -35,12 +35,12 @@ class Recorder(Console):
 
 @pytest.fixture
 def tables(monkeypatch: pytest.MonkeyPatch):
-    """Run a command; the titles of its tables, each checked at all widths."""
+    """Run a command with `-v`; the titles of its tables, each checked at all widths."""
 
     def run(*arguments: object) -> set[str]:
         recorder = Recorder()
         monkeypatch.setattr(console, "out", recorder)
-        assert run_app([str(argument) for argument in arguments]) == 0
+        assert run_app([*(str(argument) for argument in arguments), "-v"]) == 0
         assert recorder.tables
         for table in recorder.tables:
             for width in WIDTHS:

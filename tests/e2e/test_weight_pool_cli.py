@@ -145,7 +145,7 @@ def test_choices_are_printed_and_kept(
 ) -> None:
     out = tmp_path / "out"
     more = ("--pool-kernel", "responses", "--pool-kernel", "*wide*=decode", "--pool-table", "8K")
-    assert run_app(_compile(model, data, out, *more)) == 0
+    assert run_app([*_compile(model, data, out, *more), "-v"]) == 0
     text = capsys.readouterr().out
     assert "Layers with pooled weights" in text
     assert "as asked" in text

@@ -149,7 +149,7 @@ def test_report_and_page_say_what_lies_where(
     out, page = tmp_path / "out", tmp_path / "page.html"
     options = ["--board", "nucleo_l4r5zi", "--calibration", str(CALIBRATION), "--no-verify"]
     arguments = ["compile", str(MLP), *options, "--out", str(out), "--placement", "sram"]
-    assert run_app([*arguments, "--html", str(page)]) == 0
+    assert run_app([*arguments, "--html", str(page), "-v"]) == 0
     text = " ".join(capsys.readouterr().out.split())
     weights = Report.read(out).memory.weight_bytes
     assert f"weights in RAM: {weights:,} of {weights:,} bytes" in text

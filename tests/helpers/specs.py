@@ -32,6 +32,7 @@ from edgec.kernels.generic.stack_turn import StackTurn
 from edgec.kernels.generic.strided_copy import StridedCopy
 from edgec.kernels.generic.top_k import TopK
 from edgec.kernels.generic.tree_ensemble import TreeEnsemble
+from edgec.kernels.generic.window_dot import WindowDot
 from edgec.kernels.m0.dense_1x4_s8_m0 import Dense1x4M0
 from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
@@ -101,4 +102,5 @@ __all__ = [
     "StridedCopy",
     "TopK",
     "TreeEnsemble",
+    "WindowDot",
 ]

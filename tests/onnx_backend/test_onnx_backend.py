@@ -10,11 +10,13 @@ from functools import partial
 
 import pytest
 from host_check import host_check
-from node_cases import all_cases
+from node_cases import all_cases, operator_of
 from operators_page import updated
 from places import REPOSITORY
 from stored import store, stored
 from verdict import MATCH, TRACEBACK, WRONG, verdict
+
+from edgec.quant import entry
 
 PAGE = REPOSITORY / "docs" / "operators.md"
 STORED = stored()
@@ -66,13 +68,18 @@ def test_all(tmp_path, request):
         store(new)
         PAGE.write_text(updated(PAGE.read_text("utf-8"), new), "utf-8")
         return
-    found = {}
+    found, operators = {}, set()
     for name in sorted(all_cases()):
         folder = tmp_path / name
         folder.mkdir()
         matches = name in STORED and STORED[name].kind == MATCH
         check = partial(host_check, folder=folder) if matches else None
-        found[name] = verdict(name, folder, check)
+        with pytest.MonkeyPatch.context() as patch:
+            # What fresh samples would do takes longer than all else, and decides no verdict.
+            if operator_of(name) in operators:
+                patch.setattr(entry, "estimated", lambda *_: None)
+            found[name] = verdict(name, folder, check)
+        operators.add(operator_of(name))
         shutil.rmtree(folder)
     others = {
         name: v for name, v in found.items() if name not in STORED or v.kind != STORED[name].kind

@@ -15,7 +15,7 @@ from edgec.ir import Graph, Node, qops
 from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
 
-OF_16_BITS = ()
+OF_16_BITS = (qops.QWindowDot,)
 _MOST_ELEMENTS = 25
 """Elements checked per tensor: enough for every border, few enough for a loop in Python."""
 
@@ -65,7 +65,7 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
     # test_interp_loops.py and test_parity_loops.py have the operators at the border of loops.
     defined -= {qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate}
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
-    # test_interp_transformer.py has SCALAR; test_tflite_wide.py compares OF_16_BITS with
-    # TensorFlow Lite Micro itself; test_mixed.py has MIXED.
+    # test_interp_transformer.py has SCALAR; test_tflite_recurrent.py compares OF_16_BITS
+    # with TensorFlow Lite Micro itself; test_mixed.py has MIXED.
     assert defined == set(ELEMENTS) | set(SCALAR) | set(OF_16_BITS) | set(MIXED)
     assert set(ELEMENTS) == generated

@@ -94,7 +94,7 @@ def _reshape_samples(graph: onnx.GraphProto, batches: frozenset[int]) -> None:
             node.input[1] = name
 
 
-_RECURRENT = ("LSTM", "GRU", "RNN")
+_RECURRENT = ("LSTM", "GRU", "RNN", "DynamicQuantizeLSTM")
 _OF_STEPS = (0, 5, 6)
 """Inputs of these operators that have the batch on their second axis: sequence and states."""
 _PASSES_ON = ("Identity", "Cast", "Slice", "Split")

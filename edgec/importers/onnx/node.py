@@ -13,7 +13,7 @@ import onnx_ir as ir
 
 from edgec.base.dtypes import Array
 from edgec.base.names import node_label
-from edgec.importers.common.builder import RealBuilder
+from edgec.importers.common.loops import LoopBuilder
 from edgec.importers.common.tensors import (
     Tensor,
     UnknownTensorError,
@@ -21,10 +21,8 @@ from edgec.importers.common.tensors import (
     require_data,
     require_real,
 )
-from edgec.importers.common.turned import Turned, as_value
 from edgec.importers.onnx.weight_pools import Pools
 from edgec.ir.graph import Constant, Value
-from edgec.ir.turns import Loop
 
 
 class OnnxNode:
@@ -219,13 +217,11 @@ Translate = Callable[[ir.Graph, str, Sequence[Tensor]], tuple[Tensor | None, ...
 """Translates a body; told the prefix of its names and its inputs, gives its outputs."""
 
 
-class Context(RealBuilder):
+class Context(LoopBuilder):
     """The graph under construction.
 
     Attributes:
         pools: weight pools, and what was looked up in them.
-        loop: the loop whose body is translated.
-        loops: how many there are so far.
         translate: translates the body of a node; None for an output that could not be translated.
     """
 
@@ -234,14 +230,3 @@ class Context(RealBuilder):
     def __init__(self, name: str, reserved: frozenset[str]) -> None:
         super().__init__(name, reserved)
         self.pools = Pools()
-        self.loop: Loop | None = None
-        self.loops = 0
-
-    def loop_name(self, name: str) -> str:
-        """A name of its own for a loop, or for the names in a body."""
-        self.loops += 1
-        return f"{name}#{self.loops}"
-
-    def as_value(self, x: Tensor) -> Tensor:
-        """A tensor that a node of the graph can read: constants of all turns become parts."""
-        return as_value(self, x) if isinstance(x, Turned) else x

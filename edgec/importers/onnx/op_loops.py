@@ -6,15 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.base.dtypes import DType
-from edgec.base.limits import MAX_LOOP_DEPTH, MAX_LOOPS, MAX_TURNS
 from edgec.importers.common.attributes import normal_axis
+from edgec.importers.common.loops import carry, is_real, new_loop, part, stacked, updated
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
-from edgec.importers.common.turned import Turned, turn_number, turned
+from edgec.importers.common.turned import Turned, turn_number
 from edgec.importers.onnx.node import Context, OnnxNode
-from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
-from edgec.ir.turns import Loop, Part, turns_between
+from edgec.ir.turns import Loop
 
 _BATCHED_OPSET = 8
 """The version of Scan with a batch axis and lengths of sequences."""
@@ -44,7 +42,7 @@ def scan(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         raise UnsupportedError(
             f"its inputs are scanned in {_listed(counts)} turns", "give them one length"
         )
-    loop = new_loop(ctx, node, counts.pop())
+    loop = new_loop(ctx, node.name, counts.pop())
     carried = [carry(ctx, x, loop) for x in operands[:states]]
     given = [
         part(ctx, x, loop, axis, backwards=bool(back))
@@ -72,7 +70,7 @@ def loop(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
         )
     count = node.whole_number(0, "number of turns")
     begins = not node.has(1) or bool(node.whole_number(1, "condition"))
-    loop = new_loop(ctx, node, count if begins else 0)
+    loop = new_loop(ctx, node.name, count if begins else 0)
     carried = [carry(ctx, node.any_tensor(i), loop) for i in range(2, node.input_count)]
     number = turn_number(f"{loop.name}/turn", loop)
     true = Constant(f"{loop.name}/true", np.asarray(True))
@@ -102,26 +100,6 @@ def _check_condition(condition: Tensor) -> None:
         )
 
 
-def new_loop(ctx: Context, node: OnnxNode, count: int) -> Loop:
-    """A loop within the present one, checked against the limits."""
-    if count < 1:
-        raise UnsupportedError("it has no turns", "leave the node out")
-    name = ctx.loop_name(node.name)
-    found = Loop(name, count, ctx.loop)
-    if len(found.chain) > MAX_LOOP_DEPTH:
-        raise UnsupportedError(
-            f"more than {MAX_LOOP_DEPTH} loops lie within one another", "unroll the inner ones"
-        )
-    if turns_between(None, found) > MAX_TURNS:
-        raise UnsupportedError(
-            f"it has {turns_between(None, found):,} turns; the limit is {MAX_TURNS:,}",
-            "give it fewer turns, or a number of turns instead of a condition",
-        )
-    if ctx.loops > MAX_LOOPS:
-        raise UnsupportedError(f"the model has more than {MAX_LOOPS} loops", "unroll some")
-    return found
-
-
 def _body(
     ctx: Context, node: OnnxNode, name: str, loop: Loop | None, inputs: Sequence[Tensor]
 ) -> list[Tensor]:
@@ -147,31 +125,6 @@ def _body(
     return outputs
 
 
-def carry(ctx: Context, x: Tensor, loop: Loop) -> Value:
-    """A value that turns hand on; x before the first."""
-    if not _is_real(x):
-        raise UnsupportedError(
-            f"it carries {x.dtype.value} numbers from turn to turn",
-            "carry real numbers; count turns by the number that Loop gives",
-        )
-    return ctx.emit(ops.Carry(loop), x)
-
-
-def _is_real(x: Tensor) -> bool:
-    """Whether a tensor holds real numbers, or codes of which is known what they stand for."""
-    return x.dtype is DType.FLOAT32 or (isinstance(x, Constant) and x.quant is not None)
-
-
-def part(ctx: Context, x: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
-    """The slice of a scanned input for a turn, without its axis."""
-    if isinstance(x, Constant) and x.quant is None:
-        turns = np.moveaxis(x.array, axis, 0)
-        return turned(x.name, loop, turns[::-1] if backwards else turns)
-    part = Part.backwards(axis, loop.count) if backwards else Part(axis)
-    y = ctx.emit(ops.TurnSlice(loop, part), x)
-    return ctx.reshape(y, (*x.shape[:axis], *x.shape[axis + 1 :]))
-
-
 def _finals(
     ctx: Context,
     node: OnnxNode,
@@ -184,32 +137,13 @@ def _finals(
         raise UnsupportedError("its body does not give all that it carries", "correct the model")
     outputs: list[Tensor] = []
     for number, (own, x) in enumerate(zip(carried, found, strict=True)):
-        if x.shape != own.shape or not _is_real(x):
+        if x.shape != own.shape or not is_real(x):
             raise UnsupportedError(
                 f"what it carries is {_text(own)} before a turn and {_text(x)} after it",
                 "carry a tensor of one shape and type",
             )
         outputs.append(updated(ctx, loop, own, x, is_used=node.is_used(number)))
     return outputs
-
-
-def updated(ctx: Context, loop: Loop, carry: Value, x: Tensor, *, is_used: bool) -> Tensor:
-    """A carried value after the last turn, if it is used; x in the turn."""
-    y = ctx.emit(ops.Update(), ctx.as_value(x), carry)
-    return ctx.emit(ops.TurnLast(loop), y) if is_used else y
-
-
-def stacked(ctx: Context, y: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
-    """The results of all turns, along a new axis."""
-    axis = normal_axis(axis, len(y.shape) + 1)
-    if isinstance(y, Constant) and y.quant is None:
-        turns = y.turns if isinstance(y, Turned) and y.loop == loop else None
-        if turns is not None or not isinstance(y, Turned):
-            turns = np.broadcast_to(y.array, (loop.count, *y.shape)) if turns is None else turns
-            return Constant(y.name, np.moveaxis(turns[::-1] if backwards else turns, 0, axis))
-    x = ctx.reshape(ctx.as_value(y), (*y.shape[:axis], 1, *y.shape[axis:]))
-    part = Part.backwards(axis, loop.count) if backwards else Part(axis)
-    return ctx.emit(ops.TurnStack(loop, part), x)
 
 
 def _unbatched(ctx: Context, x: Tensor, batched: bool) -> Tensor:

@@ -13,10 +13,10 @@ from edgec.base.dtypes import Array
 from edgec.importers.common.attributes import finite_number
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.gathered import take
+from edgec.importers.common.loops import carry, new_loop, part, stacked, updated
 from edgec.importers.common.recurrent import Cell, Function, Gate, Gru, Lstm, Rnn
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.node import Context, OnnxNode
-from edgec.importers.onnx.op_loops import carry, new_loop, part, stacked, updated
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import UnaryKind
@@ -121,7 +121,7 @@ def _direction(
     if sequence.steps == 1:
         after = cell.turn(ctx, ctx.reshape(x, row), state)
         return (_with_axis(ctx, after[0], axis), *after)
-    loop = new_loop(ctx, node, sequence.steps)
+    loop = new_loop(ctx, node.name, sequence.steps)
     carried = [carry(ctx, each, loop) for each in state]
     backwards = sequence.backwards[number]
     after = cell.turn(ctx, part(ctx, x, loop, axis, backwards=backwards), carried)

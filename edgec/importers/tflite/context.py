@@ -15,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError, QuantizationError
 from edgec.base.names import shown
-from edgec.importers.common.builder import RealBuilder
+from edgec.importers.common.loops import LoopBuilder
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.load_tensor import FileTensor
 from edgec.ir import ops
@@ -52,16 +52,20 @@ _VALUES = {
 _CODES = (DType.INT8, DType.UINT8, DType.INT16)
 
 
-class Context(RealBuilder):
+class Context(LoopBuilder):
     """The graph under construction.
 
     Attributes:
         file: the tensors of the file, by their number there.
+        kept: numbers of the variable tensors that operators have.
+        keeps_state: these tensors are kept from run to run.
     """
 
-    def __init__(self, name: str, file: Sequence[FileTensor]) -> None:
+    def __init__(self, name: str, file: Sequence[FileTensor], *, keeps_state: bool = True) -> None:
         super().__init__(name, frozenset(tensor.name for tensor in file))
         self.file = file
+        self.kept: list[int] = []
+        self.keeps_state = keeps_state
         self._real: dict[str, Value] = {}
         self._codes_of: dict[str, str] = {}
         self._converted = 0

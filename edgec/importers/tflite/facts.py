@@ -62,6 +62,10 @@ def _weights(model: FileModel) -> list[FileTensor]:
         match operator.op, operator.inputs, operator.outputs:
             case "DEQUANTIZE" | "DENSIFY", (stored,), (whole,):
                 made[whole] = made.get(stored, stored)
+            case "UNIDIRECTIONAL_SEQUENCE_LSTM", (_, *given), _:
+                numbers += [made.get(weight, weight) for weight in given[:8]]
+            case "SVDF", (_, *given), _:
+                numbers += [made.get(weight, weight) for weight in given[:2]]
             case op, (_, weight, *_), _ if op in _LAYERS:
                 numbers.append(made.get(weight, weight))
     return [model.tensors[number] for number in dict.fromkeys(numbers) if number >= 0]
@@ -107,7 +111,8 @@ _MICRO = frozenset(
         ),
         *("LESS_EQUAL", "NOT_EQUAL", "LOGISTIC", "MEAN", "MUL", "PRELU"),
         *("QUANTIZE", "RELU", "RELU6", "RESIZE_BILINEAR", "RSQRT", "SOFTMAX"),
-        *("SQUARED_DIFFERENCE", "SUB", "SUM", "TANH", "TRANSPOSE_CONV"),
+        *("SQUARED_DIFFERENCE", "SUB", "SUM", "SVDF", "TANH", "TRANSPOSE_CONV"),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM",
     )
 )
 _REFERENCE = frozenset({"EXP", "GELU", "RELU_0_TO_1", "RELU_N1_TO_1"})
@@ -166,6 +171,11 @@ def macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:
             return math.prod(inputs[2][:3]) * math.prod(weight)
         case "FULLY_CONNECTED" if weight:
             return math.prod(y) * weight[-1]
+        case "SVDF" if len(inputs) > 2 and inputs[2] is not None:
+            return x[0] * (math.prod(weight) + math.prod(inputs[2]))
+        case "UNIDIRECTIONAL_SEQUENCE_LSTM" if len(x) == 3:
+            # Four gates multiply the input and the hidden state of each step.
+            return 4 * math.prod(y) * (x[-1] + y[-1])
         case "BATCH_MATMUL" if len(x) > 1 and y:
             # Whether or not x is transposed, it holds a row of products for each row of y.
             return math.prod(x) * y[-1]

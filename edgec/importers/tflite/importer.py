@@ -30,12 +30,15 @@ Translation = tuple[Context, tuple[TranslatedNode, ...]]
 _PARAMETERS = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT4")
 
 
-def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:
+def import_model(
+    path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES, *, keeps_state: bool = True
+) -> Graph:
     """Read a TensorFlow Lite model into a graph of the REAL stage.
 
     Args:
         path: the model.
         shapes: input name to shape, for inputs with open dimensions other than the batch.
+        keeps_state: variable tensors are kept from run to run; else each run begins with zeros.
 
     Returns:
         The graph, unoptimised; of an integer file with Q/DQ nodes around every operator, and with
@@ -46,7 +49,7 @@ def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) 
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    graph = finish(*_translated(load_file(path), path.stem, shapes))
+    graph = finish(*_translated(load_file(path), path.stem, shapes, keeps_state=keeps_state))
     if any(_rounds_codes(graph, node) for node in graph.nodes):
         return graph.replace(rounding=Rounding.TFLM)
     return graph
@@ -77,9 +80,15 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
     return replace(summary, facts=facts_of(model))
 
 
-def _translated(model: FileModel, name: str, shapes: Mapping[str, tuple[int, ...]]) -> Translation:
+def _translated(
+    model: FileModel,
+    name: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    *,
+    keeps_state: bool = True,
+) -> Translation:
     """The translation of a loaded model, unsupported operators and all."""
-    context = Context(name, model.tensors)
+    context = Context(name, model.tensors, keeps_state=keeps_state)
     declared = {model.tensors[n].name: model.tensors[n].dims for n in model.inputs}
     fixed = resolve_shapes(declared, shapes)
     for number in model.inputs:

@@ -86,6 +86,8 @@ class FileModel:
     signature: str = ""
 
 
+STATE = "is a state that lives between runs"
+"""The obstacle of a variable tensor, which only the operator that keeps it reads."""
 MAX_NAME = 1 << 12
 """Most bytes of a tensor's name that are kept."""
 MAX_SCALES = 1 << 22
@@ -225,7 +227,7 @@ class TensorReader:
 def _obstacle(raw: Any) -> str:
     if raw.Sparsity() is not None and _TYPES.get(raw.Type()) not in _NUMPY:
         return "is stored as a sparse tensor of a type that is not read so"
-    return "is a state that lives between runs" if raw.IsVariable() else ""
+    return STATE if raw.IsVariable() else ""
 
 
 def _elements(data: Array, name: str, type_name: str, shape: tuple[int, ...]) -> Array:

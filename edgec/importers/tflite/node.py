@@ -34,6 +34,10 @@ class TfliteNode:
         """Number of the first output in the file."""
         return self._operator.outputs[0]
 
+    def file_number(self, index: int) -> int:
+        """Number of an input in the file."""
+        return self._operator.inputs[index]
+
     @property
     def output_scale(self) -> float:
         """Scale of the first output in the file; 0 if there is none."""
@@ -73,7 +77,7 @@ class TfliteNode:
         if file.obstacle:
             raise UnsupportedError(
                 f"its input {shown(file.name)} {file.obstacle}",
-                "convert the model without it (networks with a memory are not supported yet)",
+                "convert the model without it",
             )
         if file.data is not None:
             known = self._context.tensors.get(file.name)

@@ -28,7 +28,7 @@ def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
         raise UnsupportedError(f"{depth} channels do not divide {channels}", "correct the model")
     window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
     attrs = ops.Conv(window.strides, window.pads, window.dilations, channels // depth)
-    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(ctx, node, 0, weight, 2)))
+    return fused(ctx, node, ctx.emit(attrs, x, weight, bias_of(ctx, node, 0, weight, 2)))
 
 
 def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
@@ -42,7 +42,7 @@ def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
     window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
     ohwi = moved_constant(weight, lambda array: array.transpose(3, 1, 2, 0))
     attrs = ops.Conv(window.strides, window.pads, window.dilations, x.shape[3])
-    return fused(ctx, node, ctx.emit(attrs, x, ohwi, _bias(ctx, node, 0, ohwi, 2)))
+    return fused(ctx, node, ctx.emit(attrs, x, ohwi, bias_of(ctx, node, 0, ohwi, 2)))
 
 
 def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
@@ -60,7 +60,7 @@ def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
     pads = (before[0], before[1], max(rest[0], 0), max(rest[1], 0))
     extra = (max(-rest[0], 0), max(-rest[1], 0))
     attrs = ops.ConvTranspose(strides, pads, (1, 1), 1, extra)
-    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(ctx, node, 2, weight, 3)))
+    return fused(ctx, node, ctx.emit(attrs, x, weight, bias_of(ctx, node, 2, weight, 3)))
 
 
 def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
@@ -77,7 +77,7 @@ def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
         rows = ctx.reshape(x, (math.prod(x.shape) // weight.shape[1], weight.shape[1]))
     else:
         rows = x
-    return fused(ctx, node, ctx.emit(ops.Gemm(), rows, weight, _bias(ctx, node, 0, weight, 2)))
+    return fused(ctx, node, ctx.emit(ops.Gemm(), rows, weight, bias_of(ctx, node, 0, weight, 2)))
 
 
 def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
@@ -198,7 +198,21 @@ def _check_bias_scale(ctx: Context, node: TfliteNode, weight: Constant) -> None:
     record_note(ctx.builder.metadata, BIAS_SCALES, f"{name}: {what}: edgec takes the latter")
 
 
-def _bias(ctx: Context, node: TfliteNode, x: int, weight: Constant, index: int) -> Constant | None:
+def bias_of(
+    ctx: Context, node: TfliteNode, x: int, weight: Constant, index: int
+) -> Constant | None:
+    """The bias of a layer; whole numbers are in steps of input `x` times the weights.
+
+    Args:
+        ctx: the graph under construction.
+        node: the operator.
+        x: place of what the weights multiply.
+        weight: the weights.
+        index: place of the bias.
+
+    Raises:
+        UnsupportedError: its numbers are none that edgec adds.
+    """
     if not node.has(index):
         return None
     bias = node.constant(index, "bias")

@@ -14,7 +14,15 @@ from types import MappingProxyType
 from edgec.importers.common.attempt import Obstacle
 from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor
-from edgec.importers.tflite import op_elementwise, op_layers, op_pooling, op_select, op_shape
+from edgec.importers.tflite import (
+    op_elementwise,
+    op_layers,
+    op_pooling,
+    op_recurrent,
+    op_select,
+    op_shape,
+    op_svdf,
+)
 from edgec.importers.tflite import op_elementwise as op_mask
 from edgec.importers.tflite import op_pooling as op_resize
 from edgec.importers.tflite.context import Context
@@ -122,17 +130,22 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "STRIDED_SLICE": Entry(op_select.strided_slice, "StridedSliceOptions"),
         "SUB": Entry(op_elementwise.binary(ops.Sub()), "SubOptions"),
         "SUM": Entry(op_pooling.reduce(ReduceKind.SUM), "ReducerOptions"),
+        "SVDF": Entry(op_svdf.svdf, "SVDFOptions"),
         "TANH": Entry(op_elementwise.unary(UnaryKind.TANH)),
         "TILE": Entry(op_select.tile),
         "TOPK_V2": Entry(op_pooling.top_k),
         "TRANSPOSE": Entry(op_shape.transpose),
         "TRANSPOSE_CONV": Entry(op_layers.transpose_conv, "TransposeConvOptions"),
+        "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(
+            op_recurrent.unidirectional_sequence_lstm, "UnidirectionalSequenceLSTMOptions"
+        ),
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
     }
 )
 
 _RECURRENT = Obstacle(
-    "recurrent networks are not supported", "use convolutions over time (or a window of them)"
+    "of recurrent operators only UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF are imported",
+    "convert an LSTM of one direction, or import the network as ONNX",
 )
 _STATE = Obstacle(
     "it keeps a state between runs", "convert the network without state, the past as an input"
@@ -144,10 +157,8 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
             (
                 "LSTM",
                 "RNN",
-                "SVDF",
                 "BIDIRECTIONAL_SEQUENCE_LSTM",
                 "BIDIRECTIONAL_SEQUENCE_RNN",
-                "UNIDIRECTIONAL_SEQUENCE_LSTM",
                 "UNIDIRECTIONAL_SEQUENCE_RNN",
             ),
             _RECURRENT,

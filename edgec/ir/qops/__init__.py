@@ -56,6 +56,7 @@ from edgec.ir.qops.softmax_rules import (
 from edgec.ir.qops.tflite_forms import Offset31, Once15, TwoRoundings31
 from edgec.ir.qops.tree_ensemble import QTreeEnsemble
 from edgec.ir.qops.turns import QCarry, QTurnLast, QTurnSlice, QTurnStack, QUpdate
+from edgec.ir.qops.window_dot import QWindowDot
 
 __all__ = [
     "ATTENTION_MIN",
@@ -129,6 +130,7 @@ __all__ = [
     "QTurnStack",
     "QUpdate",
     "QWhere",
+    "QWindowDot",
     "Quotients",
     "Reciprocal31",
     "Requant31",

@@ -83,10 +83,10 @@ class Tflite31:
 
     Attributes:
         end: "offset31"; of the other form "two_roundings31" where `edgec_requantize_twice_s8`
-            serves it,
-            "two_roundings31_any" where it does not.
+            (or `_s16`) serves it, "two_roundings31_any" where it does not.
         shift: right shift of "offset31"; the others have one for each output channel.
         saturates: the bounds are those of int8.
+        int16: least and largest code of outputs that are int16; None: they are int8.
         products: what `kernels.common.short_product` says of the product.
     """
 
@@ -94,10 +94,23 @@ class Tflite31:
     shift: int
     saturates: bool
     products: int = field(default=0, metadata=LATER)
+    int16: tuple[int, int] | None = field(default=None, metadata=LATER)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type of outputs."""
+        return DType.INT8 if self.int16 is None else DType.INT16
+
+    @property
+    def suffix(self) -> str:
+        """End of the names of C functions for this type."""
+        return f"s{8 * self.dtype.size_bytes}"
 
     @property
     def bounds(self) -> str:
         """The bounds of outputs in C."""
+        if self.int16 is not None:
+            return f"{self.int16[0]}, {self.int16[1]}"
         return "INT8_MIN, INT8_MAX" if self.saturates else "p.act_min, p.act_max"
 
     @property
@@ -108,6 +121,8 @@ class Tflite31:
     @property
     def stays_in_registers(self) -> bool:
         """`edgec/dense/dense_4x2_tflite.h` computes it."""
+        if self.int16 is not None:
+            return False
         return self.end == "two_roundings31" or (self.end == "offset31" and self.shift > 0)
 
 
@@ -117,7 +132,9 @@ def tflite31(graph: Graph, node: Node, form: qops.TwoRoundings31 | qops.Offset31
     if isinstance(form, qops.Offset31):
         return Tflite31("offset31", form.shift, saturates)
     simple = _is_simple(graph, node, form)
-    return Tflite31("two_roundings31" if simple else "two_roundings31_any", 0, saturates)
+    end = "two_roundings31" if simple else "two_roundings31_any"
+    int16 = (form.low, form.high) if form.dtype is DType.INT16 else None
+    return Tflite31(end, 0, saturates, int16=int16)
 
 
 def _is_simple(graph: Graph, node: Node, form: qops.TwoRoundings31) -> bool:

@@ -88,6 +88,8 @@ class LayerFunction:
         """C type of an element of y."""
         if self.typed is not None:
             return self.typed.y.c_name
+        if self.tflite31 is not None:
+            return self.tflite31.dtype.c_name
         return "int8_t" if self.rescale16 is None else self.rescale16.c_type
 
     @property
@@ -100,6 +102,8 @@ class LayerFunction:
         """Element type of y."""
         if self.typed is not None:
             return self.typed.y
+        if self.tflite31 is not None:
+            return self.tflite31.dtype
         return DType.INT8 if self.rescale16 is None else self.rescale16.output.dtype
 
     @property

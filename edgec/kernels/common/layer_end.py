@@ -17,7 +17,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Tensor
 from edgec.ir.qops.layer_end import largest_sum
 from edgec.ir.qops.operands import span_of
-from edgec.ir.weighted import form_of, is_int8_layer, residual_of
+from edgec.ir.weighted import form_of, is_int8_layer, residual_of, weighted_inputs
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd, tflite31
 from edgec.target.target import Target
 
@@ -76,9 +76,22 @@ def typed_end(graph: Graph, node: Node) -> TypedEnd | None:
 
 def has_plain_c(graph: Graph, node: Node) -> bool:
     """Whether plain C has code for the types and the form of a layer with weights."""
-    if is_int8_layer(graph, node):
+    if reads_int8(graph, node):
         return True
     return isinstance(form_of(node.attrs), _TYPED) and residual_of(node.attrs) is None
+
+
+def gives_int16_twice(graph: Graph, node: Node) -> bool:
+    """Whether a layer of int8 gives int16 by two roundings, as those of TensorFlow Lite's LSTM."""
+    form = form_of(node.attrs)
+    x = graph.tensor(weighted_inputs(node).x)
+    twice = isinstance(form, qops.TwoRoundings31) and form.dtype is DType.INT16
+    return twice and x.dtype is DType.INT8
+
+
+def reads_int8(graph: Graph, node: Node) -> bool:
+    """Whether a layer has int8 activations, but for outputs of int16 by two roundings."""
+    return is_int8_layer(graph, node) or gives_int16_twice(graph, node)
 
 
 def _rescale16(node: Node, form: qops.Rescale16x15) -> Rescale16:

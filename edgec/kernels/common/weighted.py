@@ -11,7 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
@@ -200,7 +201,9 @@ def weighted_arguments(
             numbers = np.stack([multiplier, *arrays], axis=1).astype(np.int32)
             return (TfliteParams(*stored, pool.add("numbers", numbers), x_zero_point),)
         factors = pool.add("multipliers", multiplier)
-        codes = x_zero_point, form.low, form.high
+        # Bounds of int16 are compiled in.
+        bounds = (form.low, form.high) if form.dtype is DType.INT8 else (INT8_MIN, INT8_MAX)
+        codes = x_zero_point, *bounds
         return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
     if isinstance(form, qops.Once15):

@@ -12,7 +12,8 @@ from edgec.base.options import Observer, Precision, QuantOptions
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.balance import balance, can_balance
-from edgec.quant.cnn.fit_weights import effort_in_force, fitted
+from edgec.quant.cnn.bias_correct import WantedSeen
+from edgec.quant.cnn.fit_weights import effort_in_force, fitted, to_be_seen
 from edgec.quant.cnn.ranges import observed
 from edgec.quant.common.calibration import Calibration, few_of
 from edgec.quant.common.progress import Progress
@@ -122,6 +123,7 @@ class Ranged:
         observed: whether a range was observed.
         equalized: whether channels were scaled.
         notes: what the user should know.
+        seen: what weights and biases want of the float network on all samples, where it was seen.
     """
 
     real: Graph
@@ -131,6 +133,7 @@ class Ranged:
     observed: bool
     equalized: bool
     notes: tuple[str, ...]
+    seen: WantedSeen | None = None
 
 
 def ranged(
@@ -159,8 +162,12 @@ def ranged(
         _refuse_some_pins(graph, groups)
         used = used.or_noise(graph, settings)
         settings = replace(settings, observer=Observer.MINMAX)
+    seen = None
     if groups and used.data is not None:
-        ranges = observed(graph, groups, used.data, settings, progress, statistics)
+        if used.is_users and settings.bias_correction:
+            count = len(next(iter(used.data.values())))
+            seen = to_be_seen(graph, count, effort_in_force(graph, settings, count))
+        ranges = observed(graph, groups, used.data, settings, progress, statistics, seen)
         params = planned(groups, ranges, known=params)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
@@ -170,7 +177,8 @@ def ranged(
     notes = (*notes, *pinned_notes(wide, int16))
     if options.precision is None and used.is_users and used.data is not None:
         int16 = {**feedback_codes(graph, annotated, used.data), **int16}
-    return Ranged(graph, annotated, int16, used, bool(groups), equalized, notes)
+    complete = seen if seen is not None and seen.is_complete else None
+    return Ranged(graph, annotated, int16, used, bool(groups), equalized, notes, complete)
 
 
 def with_weights(
@@ -193,7 +201,10 @@ def with_weights(
     if samples is not None and used.is_users:
         effort = effort_in_force(found.real, settings, len(next(iter(samples.values()))))
     if corrects and samples is not None:
-        annotated, weights = fitted(found.real, annotated, samples, settings, effort, progress)
+        seen = found.seen if samples is used.data else None
+        annotated, weights = fitted(
+            found.real, annotated, samples, settings, effort, progress, seen
+        )
     observer = Observer.MINMAX if used.is_noise else settings.observer
     in_force = InForce(
         observer=observer if found.observed else None,

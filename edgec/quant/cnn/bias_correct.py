@@ -11,19 +11,18 @@ give, before the others are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.floatrun.cycles import computed_in_turns
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.fusion import fused_clip, fused_producer
+from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.progress import Progress
@@ -72,11 +71,84 @@ def wanted_of(real: Graph, data: Mapping[str, Array], names: tuple[str, ...] = (
         data: graph input name to float32 [N, ...]; all are used.
         names: values that are wanted beside the means.
     """
-    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
-    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
-    kept: dict[str, list[Array]] = {name: [] for name in names}
-    means = channel_means(real, [node.output for node in layers], data, kept)
-    return Wanted(means, {name: np.concatenate(parts) for name, parts in kept.items()})
+    seen = WantedSeen(real, len(next(iter(data.values()))), names)
+    for done, batch in activations(real, seen.names, data, MANY_SAMPLES) if seen.names else ():
+        seen.update(done, batch)
+    return seen.wanted
+
+
+class WantedSeen:
+    """Takes in what is wanted where the float network is run, maybe for another reason.
+
+    Attributes:
+        names: the values that it has to be told.
+    """
+
+    def __init__(self, real: Graph, samples: int, names: tuple[str, ...] = ()) -> None:
+        """Begin before the first sample.
+
+        Args:
+            real: REAL stage.
+            samples: how many of the first samples count.
+            names: values that are wanted beside the means.
+        """
+        layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
+        rounded = (n for n in layers if real.constants[ops.layer_inputs(n).w].quant is None)
+        self._means = {node.output: _Mean(real.shape(node.output)[-1]) for node in rounded}
+        self._kept: dict[str, list[Array]] = {name: [] for name in names}
+        self.names = tuple(dict.fromkeys((*self._means, *names)))
+        self._begun, self._samples = 0, samples
+
+    def update(self, done: int, batch: Mapping[str, Array]) -> None:
+        """Take in a few samples, from `activations`.
+
+        Args:
+            done: number of samples up to the last one of these.
+            batch: values of the samples by name, more than its own may be there.
+        """
+        count = min(done, self._samples) - self._begun
+        if count <= 0:
+            return
+        share = count, done - self._begun
+        self._begun += count
+        for name, parts in self._kept.items():
+            parts.append(_of_first(batch[name], *share))
+        for name, mean in self._means.items():
+            mean.update(_of_first(batch[name], *share))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all samples that count have been seen."""
+        return self._begun == self._samples
+
+    @property
+    def wanted(self) -> Wanted:
+        """What was seen."""
+        means = {name: mean.result for name, mean in self._means.items()}
+        return Wanted(means, {name: np.concatenate(parts) for name, parts in self._kept.items()})
+
+
+def _of_first(values: Array, count: int, samples: int) -> Array:
+    """The rows of the first of some samples; a sample has as many rows as turns."""
+    return values[: len(values) // samples * count]
+
+
+class _Mean:
+    """Running mean of each channel, the last axis."""
+
+    def __init__(self, channels: int) -> None:
+        self._sum, self._count = np.zeros(channels), 0
+
+    def update(self, values: Array) -> None:
+        """Take in float32 values [S, ..., C]."""
+        for row in values:
+            self._sum += _mean(row.astype(np.float64))
+            self._count += 1
+
+    @property
+    def result(self) -> Array:
+        """The mean over samples and positions; float64 [C]."""
+        return np.asarray(self._sum / self._count)
 
 
 def correct_biases(
@@ -112,7 +184,7 @@ def correct_biases(
         annotated = _corrected_turns(annotated, turns, data, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
     names = (*annotated.outputs, *wanted.values)
-    corrections = _Corrections(annotated, means, progress, recode, names, on_codes=on_codes)
+    corrections = _Corrections(annotated, means, progress, recode, on_codes=on_codes)
     executor = Executor(annotated, names)
     values = executor.run(data, corrections.change, corrections.instead)
     return Corrected(corrections.graph, values)
@@ -158,7 +230,6 @@ class _Corrections:
         wanted: Mapping[str, Array],
         progress: Progress | None,
         recode: Recode | None,
-        kept: Container[str] = (),
         *,
         on_codes: bool,
     ) -> None:
@@ -167,9 +238,7 @@ class _Corrections:
         self._wanted = wanted
         self._progress = progress
         self._recode = recode
-        self._kept = kept
         self._done = 0
-        self._in_place = ""
 
     def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
@@ -184,23 +253,6 @@ class _Corrections:
         return self._stored(node, output, known)
 
     def instead(self, node: Node, known: Mapping[str, Array]) -> Array | None:
-        """The output of a node that the executor need not compute; None for others."""
-        if not isinstance(node.attrs, ops.Clip) or not self._is_alone(node):
-            return self._recoded(node, known)
-        self._in_place, array = node.name, known[node.first]
-        np.maximum(array, node.attrs.low, out=array)
-        return np.asarray(np.minimum(array, node.attrs.high, out=array))
-
-    def _is_alone(self, clip: Node) -> bool:
-        """Whether nobody but a Clip reads what the layer before it gave, an array of its own."""
-        layer = fused_producer(self.graph, clip)
-        return (
-            layer is not None
-            and isinstance(layer.attrs, ops.Weighted)
-            and layer.output not in self._kept
-        )
-
-    def _recoded(self, node: Node, known: Mapping[str, Array]) -> Array | None:
         """The output of a layer whose weights have got other codes; None where it has the same."""
         if self._recode is None or node.output not in self._wanted:
             return None
@@ -215,8 +267,8 @@ class _Corrections:
         if not self._on_codes or fused_clip(self.graph, node) is not None:
             return output
         quant = self.graph.values[node.output].quant
-        is_own = node.name == self._in_place or (
-            output.base is None and all(output is not each for each in known.values())
+        is_own = output.flags.writeable and not any(
+            np.may_share_memory(output, each) for each in known.values()
         )
         if quant is not None and quant.axis is None and output.dtype == np.float64 and is_own:
             quant.round_in_place(output)
@@ -246,32 +298,19 @@ def _rounded(graph: Graph, name: str, values: Array) -> Array:
     return quant.dequantize64(quant.quantize(values))
 
 
-def channel_means(
-    graph: Graph,
-    names: list[str],
-    data: Mapping[str, Array],
-    kept: Mapping[str, list[Array]] = MappingProxyType({}),
-) -> dict[str, Array]:
+def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
     """Mean of each channel (the last axis) over samples and positions; float64 [C].
 
     Args:
         graph: REAL or ANNOTATED stage.
         names: values whose means are wanted.
         data: graph input name to float32 [N, ...]; all are used.
-        kept: lists that take in other values of the same run, by name, a few samples at a time.
     """
-    sums = {name: np.zeros(graph.shape(name)[-1]) for name in names}
-    counts = dict.fromkeys(names, 0)
-    if not names and not kept:
-        return {}
-    for _, batch in activations(graph, [*dict.fromkeys((*names, *kept))], data):
-        for name, parts in kept.items():
-            parts.append(batch[name])
-        for name in names:
-            for sample in batch[name].astype(np.float64):
-                sums[name] += _mean(sample)
-                counts[name] += 1
-    return {name: sums[name] / counts[name] for name in names}
+    means = {name: _Mean(graph.shape(name)[-1]) for name in names}
+    for _, batch in activations(graph, names, data, MANY_SAMPLES) if names else ():
+        for name, mean in means.items():
+            mean.update(batch[name])
+    return {name: mean.result for name, mean in means.items()}
 
 
 def _mean(values: Array) -> Array:

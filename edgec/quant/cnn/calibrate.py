@@ -9,8 +9,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Observer, QuantSettings
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
+from edgec.quant.cnn.bias_correct import WantedSeen
 from edgec.quant.cnn.observers import Aim, Histogram, MinMax, Tails, choose_range
 from edgec.quant.common.params import Range
 from edgec.quant.common.progress import Progress, check_finite
@@ -79,6 +80,7 @@ def calibrate(
     progress: Progress | None = None,
     aims: Mapping[str, Aim] = MappingProxyType({}),
     known: Extremes | None = None,
+    beside: WantedSeen | None = None,
 ) -> dict[str, Range]:
     """Ranges of values, as the observer of `options` chooses them.
 
@@ -93,6 +95,7 @@ def calibrate(
         progress: told after each batch.
         aims: what errors cost, for the MSE observer; a value that is left out counts by itself.
         known: the extremes of the values on all data, where they have been seen already.
+        beside: takes in what it wants of the run that counts values, if there is one.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.
@@ -111,9 +114,12 @@ def calibrate(
         )
         for name in names
     }
-    for done, batch in activations(graph, names, data):
-        for name, values in batch.items():
-            histograms[name].update(values)
+    more = () if beside is None else beside.names
+    for done, batch in activations(graph, [*dict.fromkeys((*names, *more))], data, MANY_SAMPLES):
+        for name, histogram in histograms.items():
+            histogram.update(batch[name])
+        if beside is not None:
+            beside.update(done, batch)
         _tell(progress, done, total)
     if adds:
         for name, histogram in histograms.items():
@@ -144,7 +150,7 @@ def _extremes(
     found, before, total = Extremes(names), 0, len(next(iter(data.values())))
     if not names:
         return found
-    for done, batch in activations(graph, names, data):
+    for done, batch in activations(graph, names, data, MANY_SAMPLES):
         found.update(batch, done - before)
         before = done
         _tell(progress, done, total)

@@ -19,7 +19,13 @@ from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
-from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases, wanted_of
+from edgec.quant.cnn.bias_correct import (
+    SAMPLES,
+    Corrected,
+    WantedSeen,
+    correct_biases,
+    wanted_of,
+)
 from edgec.quant.cnn.weight_codes import better_codes, read_rows
 from edgec.quant.common.output_noise import energy, judged
 from edgec.quant.common.progress import Progress
@@ -64,6 +70,7 @@ def fitted(
     settings: QuantSettings,
     effort: Effort | None,
     progress: Progress | None = None,
+    seen: WantedSeen | None = None,
 ) -> tuple[Graph, WeightsReport | None]:
     """Choose codes of weights, and correct biases.
 
@@ -74,6 +81,7 @@ def fitted(
         settings: the element type of activations.
         effort: from `effort_in_force`.
         progress: told after each layer.
+        seen: from `to_be_seen`, if all was seen on these data; None: the float network is run.
 
     Returns:
         The annotated graph with other weights and biases, and what the weights gained; None where
@@ -83,17 +91,18 @@ def fitted(
     available = len(next(iter(data.values())))
 
     fewest = _samples(annotated, available, Effort.FAST)
+    is_fast = effort is None or effort is Effort.FAST
 
     def rounded() -> Graph:
         few = _first(data, fewest)
-        wanted = wanted_of(real, few)
+        wanted = wanted_of(real, few) if seen is None or not is_fast else seen.wanted
         return correct_biases(annotated, few, wanted, progress, on_codes=on_codes).graph
 
     if effort is None or effort is Effort.FAST:
         return rounded(), None
     count = _samples(annotated, available, effort)
     data = _first(data, count)
-    wanted = wanted_of(real, data, judged(real))
+    wanted = wanted_of(real, data, judged(real)) if seen is None else seen.wanted
     nearest = correct_biases(annotated, data, wanted, progress, on_codes=on_codes)
     recoding = _Recoding(real, count)
     found = correct_biases(
@@ -116,13 +125,26 @@ def fitted(
     return nearest.graph if count == fewest else rounded(), report
 
 
+def to_be_seen(real: Graph, available: int, effort: Effort | None) -> WantedSeen:
+    """The part of a float run that `fitted` needs.
+
+    Args:
+        real: REAL stage.
+        available: number of samples.
+        effort: from `effort_in_force`.
+    """
+    is_fast = effort is None or effort is Effort.FAST
+    count = _samples(real, available, effort or Effort.FAST)
+    return WantedSeen(real, count, () if is_fast else judged(real))
+
+
 def _first(data: Mapping[str, Array], count: int) -> dict[str, Array]:
     return {name: array[:count] for name, array in data.items()}
 
 
-def _samples(annotated: Graph, available: int, effort: Effort) -> int:
+def _samples(graph: Graph, available: int, effort: Effort) -> int:
     """Number of samples that are run at once."""
-    room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
+    room = _MOST_BYTES // max(Executor(graph, graph.outputs).sample_bytes, 1)
     most = max(min(_MOST_SAMPLES[effort], room), SAMPLES)
     return min(most, available)
 

@@ -8,20 +8,22 @@ without error, and after a Relu they would drown everything else.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.fixedpoint import INT8_MIN
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.base.options import Observer, QuantSettings
 from edgec.base.portable_functions import log
 from edgec.floatrun.ops_elementwise import Function
 from edgec.quant.common.few_samples import PLENTY, RARE, Tail, upper_tail
-from edgec.quant.common.params import Range, activation_params
+from edgec.quant.common.params import Range, activation_params, int8_params
 
 BINS = 2048
+_BLOCK = 1 << 15
+"""Elements that are counted at a time: as many as fit the processor's cache."""
 MARGIN = 1.25
 """Room of int16 codes beyond the calibration data at least: a third of one of 16 bits."""
 _MSE_STEPS = 64
@@ -169,20 +171,28 @@ class Histogram:
 
     def update(self, values: Array) -> None:
         """Take in float32 values of any shape inside `range`."""
-        width = self.range.high - self.range.low
-        nonzero = values[values != 0]
-        if width <= 0 or nonzero.size == 0:
+        if self.range.high <= self.range.low:
             return
-        index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
-        index = np.clip(index, 0, BINS - 1)
-        plain = np.bincount(index, minlength=BINS)
+        flat = values.reshape(-1)
+        own = [_repeating(part.weight, values.shape) for part in self.aim.parts]
+        size = max((len(each) for each in own if each is not None), default=1)
+        step = max(_BLOCK // size, 1) * size
+        tiled = [each if each is None else np.tile(each, step // len(each)) for each in own]
+        for start in range(0, flat.size, step):
+            self._add(flat[start : start + step], tiled)
+
+    def _add(self, values: Array, weights: Sequence[Array | None]) -> None:
+        """Count float32 values [N], by part with the first N weights."""
+        places = values - np.float64(self.range.low)
+        places *= BINS / (self.range.high - self.range.low)
+        index = places.astype(np.intp)
+        np.minimum(np.maximum(index, 0, out=index), BINS - 1, out=index)
+        index[values == 0] = BINS  # not counted
+        plain = np.bincount(index, minlength=BINS + 1)[:BINS]
         self.elements += plain
-        for row, part in enumerate(self.aim.parts):
-            if part.weight is None:
-                self.by_part[row] += plain
-                continue
-            weights = np.broadcast_to(part.weight, values.shape)[values != 0]
-            self.by_part[row] += np.bincount(index, weights, BINS)
+        for row, own in enumerate(weights):
+            found = plain if own is None else np.bincount(index, own[: len(index)], BINS + 1)[:BINS]
+            self.by_part[row] += found
 
     @property
     def counts(self) -> Array:
@@ -217,6 +227,13 @@ class Histogram:
         return tuple(found)
 
 
+def _repeating(weight: Array | None, shape: tuple[int, ...]) -> Array | None:
+    """Weights that repeat along the elements of values of a shape; float64 [P]."""
+    if weight is None or weight.ndim < 2:
+        return weight
+    return np.ascontiguousarray(np.broadcast_to(weight, shape[-weight.ndim :])).reshape(-1)
+
+
 def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
     """The range that an observer chooses; at most the histogram's, and it holds zero."""
     if options.observer is Observer.MINMAX or not histogram.counts.any():
@@ -248,43 +265,77 @@ def mse_range(histogram: Histogram) -> Range:
     shrinks = np.linspace(1.0, least, _MSE_STEPS)
     error = _ErrorOf(histogram)
     # Both ends together first: that finds the right scale for tensors with two long tails.
-    candidates = [Range(best.low * s, best.high * s) for s in shrinks]
-    best = min(candidates, key=error)
+    best = error.least(best, shrinks, shrinks)
     for _ in range(_MSE_ROUNDS):
-        candidates = [Range(best.low, best.high * s) for s in shrinks]
-        best = min(candidates, key=error)
-        candidates = [Range(best.low * s, best.high) for s in shrinks]
-        best = min(candidates, key=error)
+        best = error.least(best, _KEPT, shrinks)
+        best = error.least(best, shrinks, _KEPT)
     return best
 
 
-def _itself(values: Array) -> Array:
-    return values
+_KEPT = np.ones(1)
 
 
 class _ErrorOf:
     """Sum of squared errors of a histogram's values, or of functions of them, in int8 codes."""
 
     def __init__(self, histogram: Histogram) -> None:
+        self._range = histogram.range
         self._centers = histogram.centers
-        judged = histogram.functions or ((_itself, histogram.counts),)
-        self._judged = [(function, function(self._centers), counts) for function, counts in judged]
+        self._judged = [
+            (function, function(self._centers), counts) for function, counts in histogram.functions
+        ]
+        moments = [histogram.counts * self._centers**power for power in range(3)]
+        # Of all bins below an edge.
+        self._below = [np.concatenate([np.zeros(1), np.cumsum(each)]) for each in moments]
 
-    def __call__(self, values: Range) -> float:
-        """The error in the int8 parameters of a range."""
-        params = activation_params(values)
-        scale, zero_point = params.tensor_scale, params.tensor_zero_point
-        steps = np.floor(self._centers / scale + 0.5)
-        found = np.clip(steps, INT8_MIN - zero_point, 127 - zero_point) * scale
-        return sum(
-            float(np.sum(counts * (function(found) - wanted) ** 2))
+    def least(self, values: Range, below: Array, above: Array) -> Range:
+        """The range of least error, of those with the ends times factors; the first one of equals.
+
+        Args:
+            values: the range.
+            below: factors of the lower end; float64 [N] or [1].
+            above: factors of the upper end; float64 [N] or [1].
+        """
+        lows, highs = np.broadcast_arrays(values.low * below, values.high * above)
+        best = int(np.argmin(self.of(lows, highs)))
+        return Range(float(lows[best]), float(highs[best]))
+
+    def of(self, lows: Array, highs: Array) -> Array:
+        """The errors in the int8 parameters of ranges that hold zero; float64 [N].
+
+        Args:
+            lows: lower ends, float64 [N].
+            highs: upper ends, float64 [N].
+        """
+        scale, zero_point = (each[:, None] for each in int8_params(lows, highs))
+        if self._judged:
+            return self._of_functions(scale, zero_point)
+        codes = np.arange(INT8_MIN, INT8_MAX + 1) - zero_point
+        # Bins whose values have a lower code than each of these, between one and the next.
+        width = (self._range.high - self._range.low) / BINS or 1.0
+        ends = np.ceil(((codes[:, 1:] - 0.5) * scale - self._range.low) / width - 0.5)
+        places = np.empty((len(scale), codes.shape[1] + 1), np.int64)
+        places[:, 0], places[:, -1] = 0, BINS
+        places[:, 1:-1] = np.minimum(np.maximum(ends, 0.0), BINS)
+        count, total, squares = self._below
+        found = codes * scale
+        error = found * np.diff(count[places], axis=1) - 2.0 * np.diff(total[places], axis=1)
+        return np.asarray(squares[-1] + (found * error).sum(axis=1))
+
+    def _of_functions(self, scale: Array, zero_point: Array) -> Array:
+        """The errors of functions; scales and zero points are float64 [N, 1]."""
+        found = np.floor(self._centers / scale + 0.5)
+        found = np.clip(found, INT8_MIN - zero_point, INT8_MAX - zero_point) * scale
+        errors = (
+            np.sum(counts * (function(found) - wanted) ** 2, axis=1)
             for function, wanted, counts in self._judged
         )
+        return np.asarray(sum(errors))
 
 
 def squared_error(histogram: Histogram, values: Range) -> float:
     """Sum of squared errors of the histogram's values in the int8 parameters of a range."""
-    return _ErrorOf(histogram)(values)
+    return float(_ErrorOf(histogram).of(np.array([values.low]), np.array([values.high]))[0])
 
 
 def entropy_range(histogram: Histogram) -> Range:

@@ -7,11 +7,12 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.options import QuantSettings
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
 from edgec.quant.cnn.balance import SAMPLES
+from edgec.quant.cnn.bias_correct import WantedSeen
 from edgec.quant.cnn.calibrate import Extremes, calibrate
 from edgec.quant.common.importance import importance
 from edgec.quant.common.params import activation_params
@@ -30,6 +31,7 @@ def observed(
     options: QuantSettings,
     progress: Progress | None,
     statistics: Mapping[str, ChannelStatistics] = MappingProxyType({}),
+    beside: WantedSeen | None = None,
 ) -> Rule:
     """The rule that gives groups the parameters of their ranges.
 
@@ -41,6 +43,7 @@ def observed(
         progress: told what is being done.
         statistics: `channel_statistics` of all real tensors on the first `SAMPLES` samples, where
             they have been made already.
+        beside: see `calibrate`.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.
@@ -51,7 +54,7 @@ def observed(
     # What is cut off a carried value is missing in all later turns.
     carried = [name for group in groups if _is_carried(graph, group) for name in group.sources]
     clipped = [name for name in names if name not in carried]
-    ranges = calibrate(graph, clipped, data, options, progress, aims, extremes)
+    ranges = calibrate(graph, clipped, data, options, progress, aims, extremes, beside)
     ranges |= {name: extremes.carried(name) for name in carried}
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
@@ -82,7 +85,7 @@ def _seen(
     if names and start < count:
         before = 0
         rest = {name: array[start:] for name, array in data.items()}
-        for done, batch in activations(graph, names, rest):
+        for done, batch in activations(graph, names, rest, MANY_SAMPLES):
             extremes.update(batch, done - before)
             before = done
     return statistics, extremes

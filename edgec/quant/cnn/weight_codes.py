@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.fixedpoint import INT8_MAX
 from edgec.base.portable_algebra import quick_product, second_moments
 from edgec.fitting.feedback import feedback_plan, with_feedback
 from edgec.fitting.objective import damping_of, own_objective
@@ -93,10 +93,10 @@ def _fed_back(wanted: Array, seen: Array) -> Array:
     objective = own_objective(filters, mean[0], covariance[0])
     codes = np.zeros(rows.shape, np.int8)
 
-    def decide(position: int, best: Array, whitening: Array) -> Array:
-        chosen = _rounded(best[:, 0])
-        codes[:, position] = chosen
-        return np.asarray((best - chosen[:, None]) * whitening)
+    def decide(position: int, best: Array, _whitening: Array) -> Array:
+        chosen = _rounded(best)
+        codes[:, position] = chosen[:, 0]
+        return chosen
 
     with_feedback(objective, feedback_plan(objective, 1), decide, _TOGETHER)
     return codes[None]
@@ -123,7 +123,8 @@ def _descended(wanted: Array, nearest: Array, seen: Array) -> Array:
 
 
 def _rounded(steps: Array) -> Array:
-    return np.clip(round_half_up(steps), -INT8_MAX, INT8_MAX)
+    nearest = np.floor(steps + 0.5)
+    return np.asarray(np.minimum(np.maximum(nearest, -INT8_MAX), INT8_MAX))
 
 
 _MOST_ELEMENTS = 1 << 21

@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
@@ -56,7 +56,7 @@ class FloatDecisions:
         rest = {name: array[len(known) :] for name, array in self._data.items()}
         if not self._names or not len(next(iter(rest.values()))):
             return
-        for _, batch in activations(real, self._names, rest):
+        for _, batch in activations(real, self._names, rest, MANY_SAMPLES):
             for index in range(len(batch[self._names[0]])):
                 self._wanted.append(self._named({n: a[index] for n, a in batch.items()}))
 

@@ -98,6 +98,23 @@ def activation_params(
     return QuantParams.per_tensor(scale, min(max(zero_point, least), INT8_MAX))
 
 
+def int8_params(lows: Array, highs: Array) -> tuple[Array, Array]:
+    """Scales and zero points that `activation_params` gives to many ranges.
+
+    Args:
+        lows: lower ends, finite and zero at most; float64 [N].
+        highs: upper ends, finite and zero at least; float64 [N].
+
+    Returns:
+        float64 [N] each.
+    """
+    spans = np.maximum((highs - lows) / (INT8_MAX - INT8_MIN), LEAST_SCALE)
+    scales = np.where(lows == highs, EMPTY_SCALE, spans).astype(np.float32).astype(np.float64)
+    zero_points = np.floor(-lows / scales + 0.5) + INT8_MIN
+    zero_points[lows == highs] = 0.0
+    return scales, np.minimum(zero_points, float(INT8_MAX))
+
+
 def as_int8(quant: QuantParams, where: str) -> QuantParams:
     """Pinned activation parameters as int8; uint8 ones move by 128.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.streams import RESETS
-from edgec.interp.int_interp import Change, Stream
+from edgec.interp.int_interp import Change, run_stream
 from edgec.ir.graph import Graph
 
 
@@ -51,8 +51,6 @@ def runs(
         data: as for `sample_codes`; all samples are run.
         change: see `run_graph`.
     """
-    stream, resets = Stream(graph), data.get(RESETS)
-    for index in range(len(next(iter(data.values())))):
-        if resets is not None and resets[index]:
-            stream.reset()
-        yield stream.run(sample_codes(graph, data, index), change)
+    count = len(next(iter(data.values())))
+    samples = (sample_codes(graph, data, index) for index in range(count))
+    yield from run_stream(graph, samples, data.get(RESETS), change)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.floatrun.activations import activations
+from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 
 
@@ -86,11 +86,15 @@ def channel_statistics(
     real = [name for name in names if graph.values[name].dtype is DType.FLOAT32]
     sums = {name: _Sums(graph.shape(name)[-1] if graph.shape(name) else 1) for name in real}
     before = 0
-    for done, batch in activations(graph, real, data):
+    for done, batch in activations(graph, real, data, MANY_SAMPLES):
         for name, values in batch.items():
             sums[name].update(values, done - before)
         before = done
     return {name: found.result() for name, found in sums.items()}
+
+
+_BLOCK = 1 << 15
+"""Elements that are added up at a time: as many as fit the processor's cache."""
 
 
 class _Sums:
@@ -104,17 +108,20 @@ class _Sums:
 
     def update(self, values: Array, samples: int) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
-        rows: Array = values.astype(np.float64).reshape(samples, -1, len(self._sum))
+        rows: Array = values.reshape(samples, -1, len(self._sum))
         low, high = rows.min(axis=1), rows.max(axis=1)
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             self._finite = False
-            rows = np.where(np.isfinite(rows), rows, 0.0)
+            rows = np.where(np.isfinite(rows), rows, np.float32(0.0))
             low, high = rows.min(axis=1), rows.max(axis=1)
-        self._lows.append(low)
-        self._highs.append(high)
+        self._lows.append(low.astype(np.float64))
+        self._highs.append(high.astype(np.float64))
         rows = rows.reshape(-1, len(self._sum))
-        self._sum += rows.sum(axis=0)
-        self._squares += np.multiply(rows, rows, out=rows).sum(axis=0)
+        step = max(_BLOCK // len(self._sum), 1)
+        for start in range(0, len(rows), step):
+            block = rows[start : start + step].astype(np.float64)
+            self._sum += block.sum(axis=0)
+            self._squares += np.multiply(block, block, out=block).sum(axis=0)
         self._count += len(rows)
 
     def result(self) -> ChannelStatistics:

@@ -21,6 +21,7 @@ from edgec.report.model.memory import (
     RamWeightsReport,
 )
 from edgec.report.model.report import SCHEMA, Report
+from edgec.report.model.speed import SpeedReport
 from edgec.report.model.tensors import TensorReport
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "QdqReport",
     "RamWeightsReport",
     "Report",
+    "SpeedReport",
     "TensorGap",
     "TensorReport",
     "finite",

@@ -24,6 +24,7 @@ from edgec.report.model.accuracy import (
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport
 from edgec.report.model.layers import LayerReport, PooledLayerReport
 from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
+from edgec.report.model.speed import SpeedReport
 from edgec.report.model.tensors import TensorReport
 from edgec.target.board import Board
 
@@ -54,6 +55,7 @@ class Report:
         optimize: what library and compiler prefer.
         loops: the steps that are repeated, an outer loop before those within it.
         state: outputs of the model's file that it takes in the next run, by input.
+        speed: what a run takes, estimated; None where no core is modelled.
     """
 
     schema: int
@@ -89,6 +91,7 @@ class Report:
     optimize: Optimize = Optimize.SPEED
     state: Mapping[str, str] = field(default_factory=dict)
     loops: tuple[StepLoop, ...] = ()
+    speed: SpeedReport | None = None
 
     @property
     def calls(self) -> tuple[int, ...]:

@@ -30,7 +30,7 @@ class TensorReport:
         size_bytes: bytes in the arena.
         length_axis: axis of `shape` whose size goes with the length of a run; sizes here are those
             of the longest.
-        normalize: how pixels become its numbers, if the file of the model says that.
+        normalize: how pixels become its numbers, if the file of the model or `--normalize` says it.
         labels: names of the classes that it has scores or numbers for, if the file has them.
         rows: rows of the table from which an input of token ids chooses; None: it chooses none.
         in_float32: see `QuantParams`.

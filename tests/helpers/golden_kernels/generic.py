@@ -5,7 +5,7 @@ import specs as s
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
-from edgec.kernels.common.form_ends import Rescale16, TypedEnd
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
 
@@ -33,6 +33,10 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_once": s.Depthwise(WINDOW, 2, 0, typed=_ONCE),
     "gemm_s16": s.Gemm(4, 16, 10, 33, typed=TypedEnd(DType.INT16, DType.INT8)),
     "gemm_once": s.Gemm(4, 16, 10, 0, typed=_ONCE),
+    "gemm_twice_s16": s.Gemm(
+        4, 16, 10, 0, tflite31=Tflite31("two_roundings31_any", 0, False, int16=(-32768, 32767))
+    ),
+    "window_dot": s.WindowDot(2, 5, 8, 12, 4, qops.TwoRoundings31((-17,), 3)),
     "conv_transpose": s.ConvTranspose(WINDOW, 8, 1, 32),
     "conv_transpose_once": s.ConvTranspose(WINDOW, 8, 1, 0, typed=_ONCE),
     "matmul": s.MatMul(*_PAIRS, DType.INT8, DType.INT8, BYTE),

@@ -103,14 +103,15 @@ def check_mutants(rng: random.Random, name: str, count: int, folder: Path) -> No
         [N(op, ["x", *constants], ["y"], **attributes)], {"x": shape}, arrays, opset=opset
     )
     path = folder / "mutant.onnx"
-    for _ in range(count):
+    for number in range(count):
         model = onnx.ModelProto.FromString(sound.SerializeToString())
         for _ in range(rng.randint(1, 3)):
             rng.choice(MUTATIONS)(rng, model)
         path.write_bytes(model.SerializeToString())
         dims = model.graph.input[0].type.tensor_type.shape.dim
         shapes = {"x": tuple(d.dim_value for d in dims)}
-        for function in (import_model, inspect_model):
+        # To inspect is the first half of an import, and a summary.
+        for function in (import_model, inspect_model)[: 1 + (number % 4 == 0)]:
             try:
                 function(path, shapes)
             except EdgecError as error:
@@ -126,4 +127,4 @@ def test_mutants_end_in_one_clear_error(name, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_many_mutants(name, tmp_path):
-    check_mutants(random.Random(f"many {name}"), name, 200, tmp_path)
+    check_mutants(random.Random(f"many {name}"), name, 100, tmp_path)

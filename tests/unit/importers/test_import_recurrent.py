@@ -10,9 +10,11 @@ import pytest
 from import_models import assert_executed, imported, random_feeds, run, save
 from loop_models import info, model, node
 from onnx import numpy_helper
+from onnxruntime.quantization import quantize_dynamic
 from recurrent_models import FEATURES, recurrent
 
 from edgec.base.errors import ImportModelError
+from edgec.floatrun.executor import Executor
 from edgec.importers.formats import import_model, inspect_model
 
 OPERATORS = ("LSTM", "GRU", "RNN")
@@ -174,3 +176,21 @@ def test_steps_are_no_batch(tmp_path: Path) -> None:
         import_model(path)
     assert "--shape x=32,1,3" in str(caught.value.hint)
     assert import_model(path, {"x": (9, 1, 3)}).shape("x") == (1, 9, 1, FEATURES)
+
+
+@pytest.mark.parametrize("per_channel", [False, True])
+@pytest.mark.parametrize("direction", ["forward", "bidirectional"])
+def test_weights_that_onnxruntime_quantized(
+    per_channel: bool, direction: str, tmp_path: Path
+) -> None:
+    target = tmp_path / "quantized.onnx"
+    path = save(recurrent("LSTM", direction=direction, states=True), tmp_path)
+    quantize_dynamic(path, target, per_channel=per_channel)
+    proto = onnx.load(target)
+    assert "DynamicQuantizeLSTM" in {each.op_type for each in proto.graph.node}
+    graph = imported(proto, tmp_path)
+    feeds = random_feeds(graph, seed=5)
+    found = Executor(graph, list(graph.values)).run({n: a[None] for n, a in feeds.items()})
+    # onnxruntime rounds x and the hidden state, too.
+    for name, wanted in zip(graph.outputs, run(proto, feeds), strict=True):
+        assert np.abs(found[name][0] - wanted).max() < 0.02

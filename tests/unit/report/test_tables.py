@@ -92,3 +92,16 @@ def test_cells_at_the_end_of_a_row_may_be_left_out() -> None:
     found = table("", ("layer", ">cycles", ">measured"), [("a", "1", "2"), ("between layers", "3")])
     assert found.columns[2].cells == ("2", "")
     check_table(found, 40)
+
+
+def test_columns_are_left_out_before_a_row_takes_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = (">", "layer", "kernel", ">MACs", ">cycles")
+    rows = [(0, "a" * 30, "dense_4x2_s8_dsp", "4,194,304", "1,234,567")]
+    found = table("t", columns, rows, optional=("kernel", ">MACs"))
+    headers = {width: [c.name for c in found.fitting(width).columns] for width in (120, 80, 60)}
+    assert headers[120] == ["", "layer", "kernel", "MACs", "cycles"]
+    assert headers[60] == ["", "layer", "cycles"]
+    assert "├" not in shown(found, 60)
+    monkeypatch.setattr("edgec.report.tables.is_verbose", lambda: True)
+    whole = table("t", columns, rows, optional=("kernel", ">MACs"))
+    assert len(whole.fitting(60).columns) == len(columns)

@@ -59,7 +59,7 @@ def test_boards_are_values() -> None:
     assert [board.name for board in list_boards()] == sorted(b.name for b in list_boards())
 
 
-@pytest.mark.parametrize("name", ["nucle", "nucleo_f446", "rpi-pico", "", "x" * 10_000, "a\nb"])
+@pytest.mark.parametrize("name", ["nucel", "nucleo_f447", "rpi-pica", "", "x" * 10_000, "a\nb"])
 def test_unknown_name_is_one_clear_error(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         load_board(name)

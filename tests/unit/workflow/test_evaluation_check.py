@@ -27,7 +27,7 @@ def test_evaluation_data_of_another_range(low, high, warns):
     data = np.linspace(low, high, 400, dtype=np.float32).reshape(-1, 4)
     found = evaluation_warnings([report_of(0, 1)], {"x": data})
     assert bool(found) is warns
-    assert all("calibrated for [0, 1]" in text for text in found)
+    assert all("calibration data lay in [0, 1]" in text for text in found)
 
 
 def test_few_equal_decisions():

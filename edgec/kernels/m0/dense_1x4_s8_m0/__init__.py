@@ -15,12 +15,12 @@ from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MIN, INT32_MAX
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import by_column
 from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.layer_end import end_of, reads_int8
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.short_product import ANY, ShortProduct, product_of, with_product
@@ -188,7 +188,7 @@ def arguments(graph: Graph, node: Node, spec: Dense1x4M0, pool: ConstantPool) ->
 FAMILY = KernelFamily(
     spec_type=Dense1x4M0,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=is_int8_layer,
+    types=reads_int8,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

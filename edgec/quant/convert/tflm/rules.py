@@ -52,11 +52,14 @@ class TflmRules(Rules):
         self._own = own
 
     def sum(self, a: Coded, b: Coded, y: Output, *, subtracts: bool) -> qops.SumForm:
-        """In fine steps.
+        """In fine steps; of int16 codes of one scale as they are, for then these steps are exact.
 
         Source: TensorFlow Lite Micro, micro/kernels/add_common.cc and sub_common.cc.
         """
         narrow = DType.INT16 not in (a.dtype, b.dtype)
+        alike = a.params == b.params == y.quant and (a.zero_point, a.dtype) == (0, DType.INT16)
+        if alike and not subtracts:
+            return qops.CodeSum(y.low, y.high, y.dtype)
         bits = 20 if narrow else 15
         # A difference of int8 is computed in float32.
         kind = np.float32 if subtracts and narrow else np.float64
@@ -128,7 +131,7 @@ class TflmRules(Rules):
                 where=y.where,
                 hint="quantize the model again, or add --rounding edgec",
             )
-        form = qops.TwoRoundings31(tuple(map(int, shifts)), y.zero_point, y.low, y.high)
+        form = qops.TwoRoundings31(tuple(map(int, shifts)), y.zero_point, y.low, y.high, y.dtype)
         return form, multipliers.astype(np.int32)
 
     def sum_end(self, x: Coded, count: int, y: Output, *, mean: bool) -> Single:

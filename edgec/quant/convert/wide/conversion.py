@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.codes import Coded
 from edgec.quant.convert.context import LayerParts
-from edgec.quant.convert.tflm.rules import tflm_refusal
+from edgec.quant.convert.rules import Rules
+from edgec.quant.convert.tflm.rules import TflmRules, tflm_refusal
 
 _REACH = 1 << 15
 """Largest magnitude of an int16 code."""
@@ -90,7 +91,9 @@ class FileConversion(AnnotatedConversion):
         return self.node.sources[-1] if self.node.sources else self.node.name
 
     def layer(self) -> LayerParts:
-        """A layer with the file's weights: of int16 by int8, rounded once, or of int8.
+        """A layer with the file's weights: of int16 by int8, rounded once, or of int8, twice.
+
+        The latter gives int16 in the cells of recurrent layers.
 
         Raises:
             QuantizationError: its operands are other numbers, or a factor is out of range.
@@ -102,9 +105,10 @@ class FileConversion(AnnotatedConversion):
         if real.b is not None and bias.dtype.kind not in "iu":
             raise self.error("its bias is no integer")
         scales = np.broadcast_to(self._scales(real.w), outputs)
-        if not has_int16(self.graph, self.node):
+        if self.operand(real.x).dtype is DType.INT8:
             names = self.constant("weight", weight), self.int32("bias", bias)
-            return self.layer_of(self.operand(real.x), names, scales)
+            twice = replace(self, rules=TflmRules(Rules()))
+            return twice.layer_of(self.operand(real.x), names, scales)
         x = self.widened(real.x)
         factors = scales * x.scale / self.y.tensor_scale
         form, multiplier = self.rules.requantized(factors, 0.0, self.end)

@@ -7,12 +7,14 @@ from typing import TypeAlias
 
 import numpy as np
 
+from edgec.base.dtypes import DType
 from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.ops import PadMode
 from edgec.ir.ops.elementwise import UnaryKind
-from edgec.quant.convert import elementwise
+from edgec.quant.convert import elementwise, linear
 from edgec.quant.convert.context import Conversion, Converter
+from edgec.quant.convert.tflm.rules import tflm_refusal, two_roundings31
 from edgec.quant.convert.wide.conversion import FileConversion
 from edgec.quant.convert.wide.rules import leaky_relu
 
@@ -21,6 +23,29 @@ WIDE_CHECKS = OperatorTable[WideCheck]()
 """What refuses a node that TensorFlow Lite Micro does not compute either."""
 WIDE_CONVERTERS = OperatorTable[Converter]()
 """Converters that go before `quant.convert.converters.CONVERTERS`."""
+
+
+@WIDE_CONVERTERS.entry(ops.Conv)
+def conv(c: Conversion) -> None:
+    """Conv to QConv; one of the whole image with weights of int16, which SVDF has, to QWindowDot.
+
+    Raises:
+        QuantizationError: its scales or its window are none of SVDF's.
+    """
+    real = ops.layer_inputs(c.node)
+    weight, x = c.graph.constants[real.w], c.operand(real.x)
+    if weight.quant is None or weight.quant.dtype is not DType.INT16:
+        linear.conv(c)
+        return
+    end = two_roundings31(x.scale * weight.quant.tensor_scale / c.y.tensor_scale, 0.0, c.end)
+    fits = c.graph.shape(c.node.output)[1:3] == (1, 1) and x.dtype is DType.INT16
+    if end is None or not isinstance(end.form, qops.TwoRoundings31) or not fits:
+        raise tflm_refusal("a product with weights of int16", c.where)
+    bias = np.zeros(len(weight.array)) if real.b is None else c.graph.constants[real.b].array
+    group = c.node.attrs_as(ops.Conv).group
+    names = x.name, c.constant("weight", weight.array), c.int32("bias", bias)
+    attrs = qops.QWindowDot(group, end.form, end.multiplier)
+    c.emit(attrs, qops.QWindowDot.Inputs(*names))
 
 
 @WIDE_CONVERTERS.entry(ops.Unary)
@@ -43,6 +68,7 @@ def any_types(_c: FileConversion) -> None:
 
 @WIDE_CHECKS.entry(ops.Reshape, ops.Transpose, ops.Slice, ops.Concat, ops.MaxPool, ops.Pad)
 @WIDE_CHECKS.entry(ops.Maximum, ops.Minimum)
+@WIDE_CHECKS.entry(ops.TurnSlice, ops.TurnStack, ops.TurnLast, ops.Carry, ops.Update)
 def moved(c: FileConversion) -> None:
     """Operators that move or choose codes of one scale; kernels pad with bytes of 0."""
     match c.node.attrs:
@@ -53,7 +79,14 @@ def moved(c: FileConversion) -> None:
             raise c.error(f"the scale of its operand {name!r} is not that of its output")
 
 
-@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Softmax)
+@WIDE_CHECKS.entry(ops.Mul)
+def multiplied(c: FileConversion) -> None:
+    """Products of int16 tensors; TensorFlow Lite Micro has those that are int8, too."""
+    if any(c.operand(name).dtype is not DType.INT16 for name in c.node.inputs):
+        raise c.error("it multiplies int8 and int16 tensors")
+
+
+@WIDE_CHECKS.entry(ops.Add, ops.Sub, ops.MatMul, ops.Softmax)
 def all_int16(c: FileConversion) -> None:
     """Functions of int16 tensors."""
     for name in c.node.inputs:

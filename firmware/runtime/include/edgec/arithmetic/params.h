@@ -207,6 +207,13 @@ typedef struct edgec_log_softmax_params {
     int8_t act_max;
 } edgec_log_softmax_params_t;
 
+/* Dot products of whole windows of int16, as ir/qops/window_dot.py defines them. */
+typedef struct edgec_window_dot_params {
+    const int16_t *weights;
+    const int32_t *bias;
+    int32_t multiplier;
+} edgec_window_dot_params_t;
+
 /* Source positions of a resize: rows and columns, as ir/qops/ defines them. */
 typedef struct edgec_resize_params {
     const int32_t *rows;

@@ -104,6 +104,17 @@ EDGEC_INLINE int8_t edgec_requantize_twice_by_s8(int32_t products, int32_t acc, 
     return edgec_requantize_twice_s8(acc, multiplier, offset, shift, act_min, act_max);
 }
 
+/* edgec_requantize_twice_s16. */
+EDGEC_INLINE int16_t edgec_requantize_twice_by_s16(int32_t products, int32_t acc,
+                                                   int32_t multiplier, int32_t offset,
+                                                   int32_t shift, int32_t low, int32_t high) {
+    if (EDGEC_HALF_PRODUCTS && products == 4) {
+        const int32_t near = edgec_near_product(2 * acc, multiplier, 1 << 15);
+        return (int16_t)edgec_clamp_s32((near + offset + (acc >> 31)) >> shift, low, high);
+    }
+    return edgec_requantize_twice_s16(acc, multiplier, offset, shift, low, high);
+}
+
 #ifdef __cplusplus
 }
 #endif

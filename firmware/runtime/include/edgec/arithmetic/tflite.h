@@ -141,8 +141,7 @@ EDGEC_INLINE int8_t edgec_requantize_offset_s8(int32_t acc, int32_t multiplier, 
  * Halves of negative products are rounded down, which is the same as an offset that is less by 1.
  * The accumulator tells the sign of the product; they differ at acc = -1 and the multiplier 2^30
  * alone, whose product is rounded to 0, and then both offsets give the zero point. */
-EDGEC_INLINE int8_t edgec_requantize_twice_s8(int32_t acc, int32_t multiplier, int32_t offset,
-                                              int32_t shift, int32_t act_min, int32_t act_max) {
+EDGEC_INLINE int32_t edgec_requantize_twice_high(int32_t acc, int32_t multiplier, int32_t offset) {
     const int32_t start = offset + (acc >> 31);
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
     int32_t high;
@@ -150,7 +149,26 @@ EDGEC_INLINE int8_t edgec_requantize_twice_s8(int32_t acc, int32_t multiplier, i
 #else
     const int32_t high = edgec_high_product(2 * acc, multiplier, INT32_C(1) << 15) + start;
 #endif
+    return high;
+}
+
+EDGEC_INLINE int8_t edgec_requantize_twice_s8(int32_t acc, int32_t multiplier, int32_t offset,
+                                              int32_t shift, int32_t act_min, int32_t act_max) {
+    const int32_t high = edgec_requantize_twice_high(acc, multiplier, offset);
     return edgec_shifted_s8(high, shift, act_min, act_max);
+}
+
+/* The same with bounds within int16. */
+EDGEC_INLINE int16_t edgec_requantize_twice_s16(int32_t acc, int32_t multiplier, int32_t offset,
+                                                int32_t shift, int32_t low, int32_t high) {
+    const int32_t code = edgec_requantize_twice_high(acc, multiplier, offset) >> shift;
+    return (int16_t)edgec_clamp_s32(code, low, high);
+}
+
+/* x, or the nearest number within +-(2^31 - 1). */
+EDGEC_INLINE int32_t edgec_saturated_s32(int64_t x) {
+    const int64_t floored = (x < -INT32_MAX) ? -INT32_MAX : x;
+    return (int32_t)((floored > INT32_MAX) ? INT32_MAX : floored);
 }
 
 /* scaled_twice(x, multiplier, shift): 0 <= multiplier < 2^31, shift in [-31, 30] to the left, and
@@ -175,13 +193,20 @@ EDGEC_INLINE int8_t edgec_requantize_twice_any_s8(int32_t acc, int32_t multiplie
     return edgec_clamp_s8(zero_point + near, act_min, act_max);
 }
 
-/* The same with the shift in two parts, and the bounds within int16. */
+/* The same with bounds within int16. */
+EDGEC_INLINE int16_t edgec_requantize_twice_any_s16(int32_t acc, int32_t multiplier,
+                                                    int32_t zero_point, int32_t shift, int32_t low,
+                                                    int32_t high) {
+    const int32_t scaled = edgec_scaled_twice(acc, multiplier, shift);
+    const int32_t near = edgec_clamp_s32(scaled, -EDGEC_REQUANTIZE_LIMIT, EDGEC_REQUANTIZE_LIMIT);
+    return (int16_t)edgec_clamp_s32(zero_point + near, low, high);
+}
+
+/* The same with the shift in two parts. */
 EDGEC_INLINE int16_t edgec_twice_any_s16(int32_t acc, int32_t multiplier, int32_t left,
                                          int32_t right, int32_t zero_point, int32_t low,
                                          int32_t high) {
-    const int32_t scaled = edgec_scaled_twice(acc, multiplier, left - right);
-    const int32_t near = edgec_clamp_s32(scaled, -EDGEC_REQUANTIZE_LIMIT, EDGEC_REQUANTIZE_LIMIT);
-    return (int16_t)edgec_clamp_s32(zero_point + near, low, high);
+    return edgec_requantize_twice_any_s16(acc, multiplier, zero_point, left - right, low, high);
 }
 
 /* The same with bounds within int8. */

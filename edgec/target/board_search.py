@@ -1,0 +1,94 @@
+"""Boards by what people type: an MCU, a vendor, a part of a name; an answer for other chips."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from edgec.target.board import Board
+
+_LEAST = 3
+"""Characters of a text that is looked for within names."""
+_WHOLE = 6
+"""Characters of a name from which on it is recognised within a longer text."""
+_VENDORS = {"st": "STMicroelectronics", "nordic": "nrf", "nxp": "MIMXRT", "rp": "Raspberry Pi"}
+"""Short names of vendors to what their boards have."""
+_LIBRARY = (
+    "edgec builds firmware for Arm Cortex; its C library runs here, too: edgec compile MODEL "
+    "--board host, then edgec export DIR --as {form}"
+)
+_FOREIGN = (
+    (r"esp32|esp8266|esp-?idf|espressif|xtensa", "idf"),
+    (r"atmega|attiny|arduino ?(uno|mega|nano$)|^uno$|avr", "arduino"),
+    (r"risc-?v|rv32|gd32vf|ch32v|hifive|kendryte|k210|milk-?v|bl60", "cmake"),
+    (r"msp430|pic(16|18|24|32)|dspic|8051|stm8", "c"),
+)
+"""Processors that are no Arm Cortex, to the form of library that is used there."""
+_CORTEX_M = (
+    r"stm32|nucleo|nrf5|rp2\d|imxrt|mimxrt|teensy|pico|samd|same|lpc|kinetis|ra[246]m|r7fa|efm32|"
+    r"efr32|psoc|cc13|cc26|gd32|at32|max32"
+)
+"""Chips with a Cortex-M."""
+
+
+def boards_like(text: str, boards: Sequence[Board]) -> list[Board]:
+    """The boards that a text may mean.
+
+    Args:
+        text: what a user typed, such as "f446", "arduino nano 33" or "STM32F446RE".
+        boards: all of them.
+
+    Returns:
+        Those whose name, alias, title, MCU or vendor holds the text, or else those whose name,
+        alias, title or MCU the text begins with; only letters and digits count, large or small.
+    """
+    if _foreign(text) is not None:
+        return []
+    wanted = _plain(_VENDORS.get(text.strip().lower(), text)).rstrip("x")
+    if len(wanted) < _LEAST:
+        return []
+    names = {board.name: [_plain(each) for each in _names(board)] for board in boards}
+    same = [board for board in boards if wanted in names[board.name][:-1]]
+    if same:
+        return same
+    within = [board for board in boards if any(wanted in each for each in names[board.name])]
+    if within:
+        return within
+    return [
+        board
+        for board in boards
+        if any(len(each) >= _WHOLE and wanted.startswith(each) for each in names[board.name][:-1])
+    ]
+
+
+def other_chip(text: str) -> str:
+    """Advice for a chip that edgec has no board of; "" where the text is no chip that it knows."""
+    form = _foreign(text)
+    if form is not None:
+        return _LIBRARY.format(form=form)
+    if re.search(_CORTEX_M, _spaced(text)):
+        return (
+            "`edgec boards` lists all; another board of a family among them is one file: "
+            "edgec boards new NAME --like BOARD"
+        )
+    return ""
+
+
+def _foreign(text: str) -> str | None:
+    """The form of library for a processor that is no Arm Cortex; None for other texts."""
+    spaced = _spaced(text)
+    return next((form for pattern, form in _FOREIGN if re.search(pattern, spaced)), None)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.lower().replace("_", " ").split())
+
+
+def _names(board: Board) -> tuple[str, ...]:
+    return (board.name, *board.aliases, board.title, board.mcu, board.vendor)
+
+
+def _plain(text: str) -> str:
+    return "".join(sign for sign in text.lower() if sign.isalnum())
