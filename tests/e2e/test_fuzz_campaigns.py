@@ -21,12 +21,12 @@ ROOT = Path(__file__).parents[2]
 SHORT = {
     "boards": 200,
     "data": 1000,
-    "models": 100,
-    "networks": 60,
+    "models": 60,
+    "networks": 40,
     "protocol": 100_000,
     "signals": 6,
     "projects": 20,
-    "tflite": 100,
+    "tflite": 60,
 }
 """Cases of the short run of each campaign."""
 

@@ -27,7 +27,7 @@ EMULATOR_ATTEMPTS = 3
 
 SAMPLES = "samples.npz"
 CALIBRATION = ("--calibration", SAMPLES)
-COUNT = 48
+COUNT = 16
 """Calibration samples, which take an emulator seconds each."""
 BUILD = ("--board", "mps2_an386", "--no-build")
 RESNET = str(EXAMPLES / "digits_resnet.onnx")

@@ -133,7 +133,7 @@ def test_builds_equal_the_oracle(tmp_path: Path):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5, 9))
 def test_all_builds_equal_the_oracle(seed: int, tmp_path: Path):
-    check_builds(BUILDS, seed, tmp_path)
+    check_builds(BUILDS[seed % 2 :: 2], seed, tmp_path)
 
 
 @pytest.mark.few_cases(1)

@@ -20,6 +20,14 @@ BOARDS = {
     "m33": "nucleo_u575zi_q",
 }
 CELLS = [((kind,), (group,)) for kind in ResponseKind for group in GROUPS]
+SIMPLE, DSP = ("m0plus", "m3"), ("m4", "m7", "m33")
+"""Cores without and with the DSP extension. The C of a grid is the same for all: each cell runs on
+one of either, and each core runs a third of the cells or more."""
+ON_CORES = [
+    (kinds[number % len(kinds)], *cell)
+    for number, cell in enumerate(CELLS)
+    for kinds in (SIMPLE, DSP)
+]
 
 
 def run_on(core: str, kinds: tuple[ResponseKind, ...], groups: tuple[int, ...], folder: Path):
@@ -60,8 +68,7 @@ def test_grid_on_the_host(kinds: tuple[ResponseKind, ...], groups: tuple[int, ..
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kinds", "groups"), CELLS, ids=str)
-@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize(("core", "kinds", "groups"), ON_CORES, ids=str)
 def test_grid_on_cores(
     core: str, kinds: tuple[ResponseKind, ...], groups: tuple[int, ...], tmp_path: Path
 ):

@@ -17,7 +17,7 @@ QUICK = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-THOROUGH = settings(QUICK, max_examples=60)
+THOROUGH = settings(QUICK, max_examples=40)
 
 
 def check(op: str, data: st.DataObject, count: int) -> None:
