@@ -3,7 +3,7 @@ static void add_s16_neon_s8_0(const edgec_s16_t *a, const edgec_s16_t *b, edgec_
 {
     int32_t i = 0;
     for (; i <= 100 - 8; i += 8) {
-        vst1q_s16(y + i, vqaddq_s16(vld1q_s16(a + i), vld1q_s16(b + i)));
+        edgec_neon_add8_s16(a + i, b + i, y + i);
     }
     for (; i < 100; i++) {
         y[i] = (edgec_s16_t)edgec_sat16(a[i] + b[i]);
