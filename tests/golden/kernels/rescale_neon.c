@@ -7,7 +7,7 @@ static void rescale_neon_s8_0(const edgec_s16_t *x, int8_t *y, const edgec_singl
     const int16_t multiplier = (int16_t)p.multiplier;
     int32_t i = 0;
     for (; i <= 100 - 8; i += 8) {
-        const int16x8_t eight = vld1q_s16(x + i);
+        const int16x8_t eight = edgec_neon_load8_s16(x + i);
         const int32x4_t low = vmull_n_s16(vqshrn_n_s32(vaddw_s16(bias, vget_low_s16(eight)), 3), multiplier);
         const int32x4_t high = vmull_n_s16(vqshrn_n_s32(vaddw_s16(bias, vget_high_s16(eight)), 3), multiplier);
         const int16x8_t codes = vcombine_s16(vqrshrn_n_s32(low, 9), vqrshrn_n_s32(high, 9));

@@ -11,7 +11,7 @@ from places import REPOSITORY
 import edgec
 from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
-from edgec.codegen.includes import runtime_headers, runtime_number
+from edgec.codegen.includes import runtime_headers, runtime_number, used_headers
 from edgec.codegen.library import render_kernel
 from edgec.kernels.family import KernelSpec, Named
 from edgec.kernels.registry import FAMILIES
@@ -43,6 +43,16 @@ def test_a_kernel_of_every_family(golden: Golden) -> None:
     assert faults == []
     files = {path.stem for path in (GOLDEN / "kernels").iterdir()}
     assert files == set(shown.values())
+
+
+def test_kernels_with_neon_bring_its_header_along() -> None:
+    headers = runtime_headers()
+    assert _NEON
+    for name in _NEON:
+        spec = KERNELS[name]
+        text = render_kernel(KernelContext(spec.describe(), f"{_stem(spec)}_0", spec))
+        found = used_headers(text, headers)
+        assert any("<arm_neon.h>" in headers[header] for header in found), name
 
 
 def test_every_family_has_a_case() -> None:
