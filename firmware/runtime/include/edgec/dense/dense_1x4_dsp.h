@@ -2,8 +2,8 @@
  *
  * Rows of int8 have the arithmetic of dense_4x2_s8_dsp.h for codes of any value: the signs of the
  * values 0 and 2 of each word of a filter are flipped in memory, and biases include 128 times the
- * sum of its odd weights.  Of int16, weights lie as in dense_2x2_s16_dsp.h, as w0, w2, w1, w3: SXTB16
- * makes them the pairs that x lies in.
+ * sum of its odd weights.  Of int16, weights lie as in dense_2x2_s16_dsp.h, as w0, w2, w1, w3:
+ * SXTB16 makes them the pairs that x lies in.
  *
  *     row      [1 word]                initial value of the sums, one number for all filters
  *              [words][2 words]        of int8 the word (x0, x2), then (x1 - 256 x0 - 128, ...);
@@ -227,12 +227,12 @@ EDGEC_INLINE void edgec_copy1(const int16_t *from, edgec_pair_t *row, int32_t wo
     }
 /* clang-format on */
 #else
-#define EDGEC_DENSE_1X4(NAME, WORDS, UNROLLED, DUAL, S16)                                               \
+#define EDGEC_DENSE_1X4(NAME, WORDS, UNROLLED, DUAL, S16)                                          \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *row, edgec_s32_t *sums,      \
                            int32_t fours) {                                                        \
         for (int32_t i = 0; i < fours * EDGEC_DENSE_1X4_FILTERS; i++) {                            \
             const int8_t *const filter = filters + i / 4 * (16 * (WORDS)) + i % 4 * 4;             \
-            sums[i] = edgec_dense_1x4_dot(filter, row + 1, WORDS, (int32_t)row[0], S16);                \
+            sums[i] = edgec_dense_1x4_dot(filter, row + 1, WORDS, (int32_t)row[0], S16);           \
         }                                                                                          \
     }
 
