@@ -11,7 +11,7 @@ the first hundred and the last hundred of 10,000.  "dynamic" is onnxruntime's dy
 which rounds weights only and computes gates in float.
 
 Cycles are those of one step of a layer with as many inputs as units, by `edgec profile`, with
-weights where the board has them (flash) and with weights in RAM.
+weights where the board has them (flash) and with weights in RAM; and bytes of activations.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from edgec.profile.run import profile
 from edgec.quant import sqnr_db
 
 Arrays = dict[str, np.ndarray]
-_CALIBRATION, _TEST, _STREAM, _CALIBRATION_STREAM = 64, 16, 10_000, 1_000
+_CALIBRATION, _TEST, _STREAM, _CALIBRATION_STREAM = 128, 64, 10_000, 1_000
 _OPSET, _SEED = 17, 11
 _GATES = {"LSTM": 4, "GRU": 3}
 BOARDS = ("nucleo_g0b1re", "nucleo_f207zg", "nucleo_f446re", "nucleo_h7a3zi_q", "nucleo_u575zi_q")
@@ -144,6 +144,8 @@ def cycles(op: str, units: int, board: str, folder: Path) -> str:
     for memory in ("flash", "sram"):
         step = profile(built.folder, memory=memory).total.cycles / _STEPS
         cells.append(f"{step:,.0f} | {step / macs:.2f}")
+    memory = built.report.memory
+    cells.append(f"{memory.arena_bytes + memory.state_bytes:,}")
     return f"| {op} {units} | {board} | {' | '.join(cells)} |"
 
 
@@ -166,8 +168,8 @@ def main() -> None:
                 for row in accuracy(each, folder):
                     print(row, flush=True)
         if arguments.only != "accuracy":
-            print("| layer | board | cycles a step, flash | a MAC | cycles, RAM | a MAC |")
-            print("|---|---|---|---|---|---|")
+            print("| layer | board | cycles a step, flash | a MAC | cycles, RAM | a MAC | bytes |")
+            print("|---|---|---|---|---|---|---|")
             for board in arguments.boards:
                 for op in _GATES:
                     for units in arguments.units:
