@@ -119,8 +119,9 @@ def _operators(summary: ModelSummary, title: str) -> object:
         rest = sum(len(kinds[op]) for op in order[_MOST:])
         rows.append((f"{len(order) - _MOST} others", str(rest), "", "", ""))
     columns = ("operator", ">number", ">MACs", ">parameters", "supported")
-    pooled = sum(node.pool is not None for node in summary.nodes)
-    note = f"{pooled} layers with pooled weights; " if pooled else ""
+    pools = [_pool_text(node.pool) for node in summary.nodes if node.pool is not None]
+    kinds_of_pools = ", ".join(dict.fromkeys(pools))
+    note = f"{len(pools)} layers with pooled weights ({kinds_of_pools}); " if pools else ""
     return table(title, columns, rows, note=f"{note}-v lists all {len(summary.nodes)} nodes")
 
 

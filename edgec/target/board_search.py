@@ -59,8 +59,13 @@ def boards_like(text: str, boards: Sequence[Board]) -> list[Board]:
     return [
         board
         for board in boards
-        if any(len(each) >= _WHOLE and wanted.startswith(each) for each in names[board.name][:-1])
+        if any(_is_whole(each) and wanted.startswith(each) for each in names[board.name][:-1])
     ]
+
+
+def _is_whole(name: str) -> bool:
+    """Whether a name says which board it is: a family's name, such as nucleo, has no digits."""
+    return len(name) >= _WHOLE and any(letter.isdigit() for letter in name)
 
 
 def other_chip(text: str) -> str:

@@ -157,7 +157,7 @@ def test_report_and_page_say_what_lies_where(
     assert f"weights {weights:,} B" in page.read_text()
     script = (out / "project" / "linker.ld").read_text()
     assert ".weights_sram" in script and "*(.rodata.edgec_digits_mlp_" in script
-    assert run_app(["profile", str(out)]) == 0
+    assert run_app(["profile", str(out), "-v"]) == 0
     assert "bytes of weights in sram" in " ".join(capsys.readouterr().out.split())
 
 
@@ -166,7 +166,7 @@ def test_flash_build_says_what_auto_would_save(
 ) -> None:
     options = ["--board", "nucleo_l4r5zi", "--calibration", str(CALIBRATION), "--no-verify"]
     out = tmp_path / "out"
-    assert run_app(["compile", str(MLP), *options, "--no-build", "--out", str(out)]) == 0
+    assert run_app(["compile", str(MLP), *options, "--no-build", "--out", str(out), "-v"]) == 0
     assert "--placement auto would copy" in capsys.readouterr().out
     header = next((out / "library" / "src").glob("*-weights.h")).read_text()
     assert "EDGEC_HOT_WEIGHTS" not in header

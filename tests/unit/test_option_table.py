@@ -11,7 +11,7 @@ from edgec.cli.app import app
 from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of
 
-OUTPUT_ALONE = {"project", "html", "json", "verbose"}
+OUTPUT_ALONE = {"project", "html", "json", "verbose", "help_all"}
 """Options that are about what is shown, or name the project file itself."""
 TABLE = {option.name: option for option in options_of(compile_request)}
 

@@ -109,7 +109,9 @@ def _normalization(request: Request, frame: Frame) -> Normalize | None:
         return request.normalize
     known = request.single.normalize
     if known is not None:
-        _log.warning("pixels are normalized as the model's file or its build says: %s", known)
+        _log.warning(
+            "pixels are normalized as the model's file or its build says: --normalize %s", known
+        )
     elif not request.single.integers:
         raise ConfigError(
             "it is not said which numbers the model takes for pixels of 0 to 255",

@@ -72,11 +72,12 @@ def batches(model: FileModel) -> dict[str, int]:
     """The batch axis of inputs of the network that are sequences whose steps come first."""
     found = {}
     for operator in model.operators:
-        if operator.kind == _OPTIONS and operator.inputs[:1] and operator.inputs[0] in model.inputs:
+        x = next(iter(operator.inputs), None)
+        if operator.kind == _OPTIONS and x is not None and x in model.inputs:
             with library_call("an attribute cannot be read"):
                 steps_first = operator.options.TimeMajor()
             if steps_first:
-                found[model.tensors[operator.inputs[0]].name] = 1
+                found[model.tensors[x].name] = 1
     return found
 
 
