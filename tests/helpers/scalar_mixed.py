@@ -29,6 +29,7 @@ def _element(attrs, inputs, at):
 
 MIXED = {
     **dict.fromkeys((qops.QAdd, qops.QMul, qops.QDiv, qops.QLut), _element),
+    **dict.fromkeys((qops.QWhere, qops.QCompare, qops.QExtremum, qops.QConvTranspose), _element),
     qops.QConv: lambda attrs, inputs, at: conv(attrs, inputs, None, at),
     qops.QGemm: lambda attrs, inputs, at: gemm(attrs, inputs, None, at),
     qops.QMatMul: matmul,

@@ -64,7 +64,7 @@ def test_the_oracle_is_the_definition(case: tuple[str, str]):
                 at = where[number]
                 assert y[at] == MIXED[type(node.attrs)](node.attrs, operands, at), node.name
                 checked += 1
-    assert checked > 100
+    assert checked > 90
 
 
 @pytest.mark.few_cases(6)

@@ -83,7 +83,10 @@ def test_layers_in_turns_are_judged_and_corrected(tmp_path):
     assert report.in_force.bias_correction
     values = {layer.value for layer in report.layers}
     assert {"scan/Carry", "scan/TurnSlice"} & values or len(values) > 8
-    assert all(layer.sqnr_db > 20 for layer in report.layers if layer.op == "QGemm")
+    # Sums that a tanh reads may be cut off; the states that it gives may not.
+    kept = [layer for layer in report.layers if layer.op in ("QLut", "QTurnStack", "QTurnLast")]
+    assert kept
+    assert all(layer.sqnr_db > 20 for layer in kept)
     assert report.losses
 
 
