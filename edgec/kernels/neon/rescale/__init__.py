@@ -46,9 +46,9 @@ class RescaleNeon(Plain):
         return stored_type(self.dtype)
 
     @property
-    def x_bytes(self) -> int:
-        """Bytes of an element of x."""
-        return self.dtype.size_bytes
+    def loads(self) -> str:
+        """C function that reads eight elements of x as int16."""
+        return "edgec_neon_load8_s8" if self.dtype is DType.INT8 else "edgec_neon_load8_s16"
 
     @property
     def has_rest(self) -> bool:
