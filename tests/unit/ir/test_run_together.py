@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from quantized_loops import RECURRENT, recurrent_graph
 from random_graphs import adversarial_inputs, grow_network
 from random_net import Net
 from random_ops import OPS
@@ -70,8 +71,17 @@ def of_one(attrs: object, shapes: list[tuple[int, ...]], y: tuple[int, ...]) -> 
         of_one(qops.QSlice((0, 1), (1, 1), (1, 2)), [(1, 3)], (1, 2)),
     ],
 )
-def test_operators_that_mix_samples_run_one_by_one(graph: Graph) -> None:
-    assert samples_together(graph) == 1
+def test_operators_with_the_first_axis_keep_samples_apart(graph: Graph) -> None:
+    assert check(graph)
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_networks(name: str) -> None:
+    graph = recurrent_graph(name)
+    if graph.has_state:
+        assert samples_together(graph) == 1
+    else:
+        assert check(graph)
 
 
 def test_a_small_network_runs_many_samples_at_once() -> None:
