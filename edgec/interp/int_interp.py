@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.base.streams import RESETS
-from edgec.interp.together import for_samples, in_groups, joined, samples_together
+from edgec.interp.together import SideBySide, in_groups, samples_together
 from edgec.ir import Graph, Node
 from edgec.ir.qops import IntegerOperator, Operand, QTurnSlice, QTurnStack
 from edgec.ir.turns import CARRY_OPERAND, Turns
@@ -43,14 +42,18 @@ def run_graph(
         InternalError: an input is missing or misshapen, an operator is not an integer one, or a
             promise of the quantizer is broken.
     """
-    live: dict[str, Array] = {}
+    live = _inputs(graph, inputs)
+    if change is not None:
+        live = {name: change(name, codes) for name, codes in live.items()}
+    return {**live, **_Run(graph, live, state or {}, change).all_of(graph.sequence)}
+
+
+def _inputs(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The codes of the graph's inputs, checked."""
     for name in graph.inputs:
         if name not in inputs:
             raise InternalError("no codes for a graph input", where=name)
-        codes = _checked(graph, name, inputs[name])
-        live[name] = codes if change is None else change(name, codes)
-    found = {name: live[name] for name in graph.inputs}
-    return found | _Run(graph, live, state or {}, change).all_of(graph.sequence)
+    return {name: _checked(graph, name, inputs[name]) for name in graph.inputs}
 
 
 def state_after(graph: Graph, found: Mapping[str, Array]) -> dict[str, Array]:
@@ -126,16 +129,12 @@ def run_stream(
 
 def _together(graph: Graph, group: Sequence[Mapping[str, Array]]) -> Iterator[dict[str, Array]]:
     """Every tensor of each of some samples that can be computed at once."""
-    count = len(group)
-    for sample in group:
-        for name in graph.inputs:
-            _checked(graph, name, sample[name])
-    live = {name: frozen(array) for name, array in joined(group, graph.inputs).items()}
-    for node in graph.nodes:
-        (output,) = _computed(graph, replace(node, attrs=for_samples(node.attrs, count)), live)
-        live[node.output] = _checked(graph, node.output, output, count)
-    for index in range(count):
-        yield {name: array[index : index + 1] for name, array in live.items()}
+    samples = [_inputs(graph, sample) for sample in group]
+    live = {name: frozen(np.stack([each[name] for each in samples])) for name in graph.inputs}
+    found = {**live, **_Run(graph, live, {}, None, len(group)).all_of(graph.sequence)}
+    for index in range(len(group)):
+        # An ellipsis keeps a scalar an array.
+        yield {name: array[index, ...] for name, array in found.items()}
 
 
 def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -183,7 +182,8 @@ class _Run:
     """One run of a graph.
 
     Attributes:
-        live: codes of values by name, in a loop those of the present turn.
+        live: codes of values by name, in a loop those of the present turn; with an axis for the
+            samples before all others where there are several.
     """
 
     def __init__(
@@ -192,11 +192,14 @@ class _Run:
         live: dict[str, Array],
         state: Mapping[str, Array],
         change: Change | None,
+        samples: int | None = None,
     ) -> None:
         self._graph = graph
         self.live = live
         self._state = state
         self._change = change
+        self._samples = () if samples is None else (samples,)
+        self._many = None if samples is None else SideBySide(graph, samples)
 
     def all_of(self, items: Iterable[Node | Turns], turn: int = 0) -> dict[str, Array]:
         """Run nodes and loops in order; the codes of all values that they give."""
@@ -226,7 +229,7 @@ class _Run:
         return {
             name: each[-1][name]
             if scopes[name] == turns.loop.within
-            else frozen(np.stack([found[name] for found in each]))
+            else frozen(np.stack([found[name] for found in each], axis=len(self._samples)))
             for name in each[-1]
         }
 
@@ -239,29 +242,40 @@ class _Run:
             return
         seen: Mapping[str, Array] = self.live
         if isinstance(attrs, QTurnSlice):
-            seen = {node.first: _codes(graph, node.first, seen)[attrs.part.index(turn)]}
-        outputs = _computed(graph, node, seen)
+            whole = _codes(graph, node.first, seen)
+            samples = () if graph.is_constant(node.first) else self._every_sample
+            seen = {node.first: whole[(*samples, *attrs.part.index(turn))]}
+        outputs = _computed(graph, node, seen, self._many)
         if isinstance(attrs, QTurnStack):
             self._stack(node.output, attrs, outputs[0], turn)
             return
         for name, output in zip(node.outputs, outputs, strict=True):
-            codes = _checked(graph, name, output)
+            codes = _checked(graph, name, output, self._samples)
             self.live[name] = codes if self._change is None else self._change(name, codes)
 
     def _stack(self, name: str, attrs: QTurnStack, part: Array, turn: int) -> None:
         """Write the part of a turn into the tensor of all turns."""
         if turn == 0:
-            self.live[name] = np.zeros(self._graph.shape(name), part.dtype)
-        self.live[name][attrs.part.index(turn)] = part
+            self.live[name] = np.zeros((*self._samples, *self._graph.shape(name)), part.dtype)
+        self.live[name][(*self._every_sample, *attrs.part.index(turn))] = part
         if turn == attrs.loop.count - 1:
-            self.live[name] = _checked(self._graph, name, self.live[name])
+            self.live[name] = _checked(self._graph, name, self.live[name], self._samples)
+
+    @property
+    def _every_sample(self) -> tuple[slice, ...]:
+        """Index of all samples, before that of a tensor."""
+        return (slice(None),) * len(self._samples)
 
 
-def _computed(graph: Graph, node: Node, found: Mapping[str, Array]) -> tuple[Array, ...]:
+def _computed(
+    graph: Graph, node: Node, found: Mapping[str, Array], many: SideBySide | None = None
+) -> tuple[Array, ...]:
     """The outputs of a node from codes of its operands by name."""
     operands = [_operand(graph, name, found) if name else None for name in node.inputs]
     try:
         attrs = node.attrs_as(IntegerOperator)
+        if many is not None:
+            return many.outputs(node, operands)
         return attrs.compute_outputs(attrs.Inputs.of(operands))
     except InternalError as error:
         raise InternalError(error.what, where=node.name) from error
@@ -284,13 +298,13 @@ def _zero_point(graph: Graph, name: str) -> int:
     return quant.tensor_zero_point if quant is not None and quant.axis is None else 0
 
 
-def _checked(graph: Graph, name: str, array: Array, samples: int | None = None) -> Array:
+def _checked(graph: Graph, name: str, array: Array, samples: tuple[int, ...] = ()) -> Array:
     value = graph.values[name]
-    shape = value.shape if samples is None else (samples, *value.shape[1:])
+    shape = (*samples, *value.shape)
     if array.shape != shape or DType.of(array) is not value.dtype:
         raise InternalError(
             f"codes are {array.dtype} {list(array.shape)}, "
-            f"expected {value.dtype.value} {list(value.shape)}",
+            f"expected {value.dtype.value} {list(shape)}",
             where=name,
         )
     return frozen(array)
