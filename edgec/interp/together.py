@@ -103,7 +103,7 @@ class SideBySide:
             operands = self._reshaped(
                 node, operands, lambda n, shape: (n, *(1,) * (rank - len(shape)), *shape)
             )
-        first = len(self._graph.shape(node.inputs[0]))
+        first = len(self._graph.shape(node.first))
         return _outputs(lead(node.attrs, first, self._count), operands)
 
     def _rows(self, node: Node, operands: Sequence[Operand | None]) -> tuple[Array, ...]:
