@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -137,6 +137,12 @@ class Node:
     sources: tuple[str, ...] = ()
 
     @property
+    def carries(self) -> bool:
+        """Whether it gives a carried value."""
+        border = self.attrs.border
+        return border is not None and border.carries
+
+    @property
     def op(self) -> str:
         """Operator name, e.g. `Conv`."""
         return type(self.attrs).__name__
@@ -259,6 +265,14 @@ class Graph:
         return MappingProxyType(
             {node.inputs[CARRY_OPERAND]: node for node in self.nodes if node.attrs.updates}
         )
+
+    def reached(self, names: Iterable[str]) -> frozenset[str]:
+        """Values that are computed from some others in the same turn, and these."""
+        found = set(names)
+        for node in self.nodes:
+            if found.intersection(node.inputs):
+                found.update(node.outputs)
+        return frozenset(found)
 
     @property
     def is_straight(self) -> bool:

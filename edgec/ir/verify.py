@@ -139,21 +139,16 @@ def _check_loops(graph: Graph, check: _Checker) -> None:
         check(False, str(error))
     for node in graph.nodes:
         check.node = node.name
-        if _carries(node):
+        if node.carries:
             found = sum(_updates(reader, node.output) for reader in graph.consumers[node.output])
             check(found == 1, f"{node.output!r} is updated {found} times in a turn")
         if node.attrs.updates:
             name = node.inputs[CARRY_OPERAND]
-            check(_carries(graph.producers.get(name)), f"{name!r} is no carried value")
+            made = graph.producers.get(name)
+            check(made is not None and made.carries, f"{name!r} is no carried value")
     for name in graph.outputs:
         check.node = name
         check(graph.scopes.values.get(name) is None, "a graph output inside of a loop")
-
-
-def _carries(node: Node | None) -> bool:
-    """Whether a node gives a carried value."""
-    border = node.attrs.border if node else None
-    return border is not None and border.carries
 
 
 def _updates(node: Node, name: str) -> bool:

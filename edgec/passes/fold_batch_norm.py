@@ -23,7 +23,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.passes.edit import sweep
@@ -42,6 +42,31 @@ def fold_batch_norm(graph: Graph) -> Graph:
     graph = sweep(graph, _fold_after)
     graph = sweep(graph, _fold_before)
     return sweep(graph, _to_depthwise)
+
+
+def norm_operands(builder: GraphBuilder, stem: str, affine: Affine) -> tuple[str, ...]:
+    """Constants with which a `BatchNormalization` of epsilon 0 computes ``x * scale + shift``."""
+    zeros, ones = np.zeros_like(affine.scale), np.ones_like(affine.scale)
+    return tuple(
+        builder.constant(f"{stem}/{i}", array.astype(np.float32))
+        for i, array in enumerate((affine.scale, affine.shift, zeros, ones))
+    )
+
+
+def layer_of_ones(builder: GraphBuilder, x: Value, sources: tuple[str, ...]) -> str:
+    """A new value equal to x, which `fold_batch_norm` makes the output of a layer with weights 1.
+
+    Args:
+        builder: holds the graph.
+        x: a value of it.
+        sources: those of the new node.
+    """
+    name = builder.value(replace(x, name=builder.fresh(f"{x.name}/alone")))
+    ones = np.ones(x.shape[-1])
+    operands = norm_operands(builder, name, Affine(ones, np.zeros_like(ones)))
+    norm = ops.BatchNormalization(epsilon=0.0)
+    builder.node(name, norm, (x.name, *operands), (name,), sources)
+    return name
 
 
 def _fold_after(graph: Graph, node: Node) -> Graph | None:

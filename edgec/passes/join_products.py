@@ -19,7 +19,7 @@ import numpy as np
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
-from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.fold_batch_norm import fold_batch_norm, layer_of_ones
 from edgec.passes.linear import has_float_weights, unpinned_linear_before
 
 
@@ -44,7 +44,7 @@ class _Pair:
 
 def join_products(graph: Graph) -> Graph:
     """Apply the rule wherever it holds; products of the same values share the ``Concat``."""
-    later = depends_on_carried(graph)
+    later = graph.reached(node.output for node in graph.nodes if node.carries)
     pairs = [
         pair
         for node in graph.nodes
@@ -59,20 +59,6 @@ def join_products(graph: Graph) -> Graph:
             joined[pair.operands] = _join(builder, pair, scales=pair.operands[0] not in later)
         _multiply(builder, graph, pair, joined[pair.operands])
     return fold_batch_norm(builder.build())
-
-
-def depends_on_carried(graph: Graph) -> frozenset[str]:
-    """Values that are computed from a carried one, in this turn or in one before it."""
-    found = {node.output for node in graph.nodes if _carries(node)}
-    for node in graph.nodes:
-        if found.intersection(node.inputs):
-            found.update(node.outputs)
-    return frozenset(found)
-
-
-def _carries(node: Node) -> bool:
-    border = node.attrs.border
-    return border is not None and border.carries
 
 
 def _pair(graph: Graph, node: Node, later: frozenset[str]) -> _Pair | None:
@@ -115,16 +101,7 @@ def _join(builder: GraphBuilder, pair: _Pair, *, scales: bool) -> str:
     x, h = (builder.values[name] for name in pair.operands)
     sources = pair.total.sources
     if scales:
-        channels = x.shape[-1]
-        ones, zeros = np.ones(channels, np.float32), np.zeros(channels, np.float32)
-        numbers = [
-            builder.constant(f"{x.name}/joined/{i}", array)
-            for i, array in enumerate((ones, zeros, zeros, ones))
-        ]
-        alone = builder.value(replace(x, name=builder.fresh(f"{x.name}/alone")))
-        norm = ops.BatchNormalization(epsilon=0.0)
-        builder.node(alone, norm, (x.name, *numbers), (alone,), sources)
-        x = builder.values[alone]
+        x = builder.values[layer_of_ones(builder, x, sources)]
     shape = (*x.shape[:-1], x.shape[-1] + h.shape[-1])
     whole = builder.value(replace(h, name=builder.fresh(f"{h.name}/joined"), shape=shape))
     builder.node(whole, ops.Concat(len(shape) - 1), (x.name, h.name), (whole,), sources)

@@ -20,7 +20,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.passes.edit import on_last_axis
-from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.fold_batch_norm import fold_batch_norm, layer_of_ones, norm_operands
 from edgec.passes.linear import Affine, either_way, per_channel
 from edgec.quant.cnn.channel_classes import FIXED, channel_classes
 from edgec.quant.common.statistics import channel_statistics
@@ -131,13 +131,9 @@ def _affine_along(graph: Graph, node: Node, x: str) -> tuple[Affine, int] | None
 
 def _normalize(builder: GraphBuilder, node: Node, x: str, axis: int, affine: Affine) -> None:
     """Put ``x * scale + shift``, which layers can be made of, in place of a node."""
-    zeros, ones = np.zeros_like(affine.scale), np.ones_like(affine.scale)
-    numbers = [
-        builder.constant(f"{node.output}/{i}", array.astype(np.float32))
-        for i, array in enumerate((affine.scale, affine.shift, zeros, ones))
-    ]
+    numbers = norm_operands(builder, node.output, affine)
     norm = ops.BatchNormalization(epsilon=0.0)
-    on_last_axis(builder, node, norm, x, (axis,), tuple(numbers))
+    on_last_axis(builder, node, norm, x, (axis,), numbers)
 
 
 def with_layers(graph: Graph, parts: Sequence[Part]) -> tuple[Graph, dict[Part, str]]:
@@ -153,12 +149,8 @@ def with_layers(graph: Graph, parts: Sequence[Part]) -> tuple[Graph, dict[Part, 
     builder = GraphBuilder.of(graph)
     made: dict[Part, str] = {}
     for join, part in parts:
-        value = graph.values[part]
-        name = builder.value(replace(value, name=builder.fresh(f"{part}/alone")))
         current = builder.nodes[join]
-        node = Node(name, ops.BatchNormalization(), (part,), (name,), current.sources)
-        ones, last = np.ones(value.shape[-1]), len(value.shape) - 1
-        _normalize(builder, node, part, last, Affine(ones, np.zeros_like(ones)))
+        name = layer_of_ones(builder, graph.values[part], current.sources)
         names = tuple(name if each == part else each for each in current.inputs)
         builder.put(replace(current, inputs=names))
         made[join, part] = name

@@ -34,10 +34,10 @@ def feedback_values(graph: Graph) -> frozenset[str]:
         if isinstance(node.attrs, ops.Update)
     ]
     carried = {update.carry for update in updates}
-    after = _reached(graph.nodes, carried)
+    after = graph.reached(carried)
     leading = {update.x for update in updates}
     for node in reversed(graph.nodes):
-        if leading.intersection(node.outputs) and not _carries(node):
+        if leading.intersection(node.outputs) and not node.carries:
             leading.update(node.inputs)
     computing = [node for node in graph.nodes if not _moves(node)]
     inside = {name for node in computing for name in (after & leading).intersection(node.outputs)}
@@ -78,19 +78,5 @@ def _is_given(real: Graph, name: str) -> bool:
     return name in real.inputs or (name in real.values and real.values[name].quant is not None)
 
 
-def _reached(nodes: tuple[Node, ...], start: set[str]) -> set[str]:
-    """Values that depend on some others."""
-    found = set(start)
-    for node in nodes:
-        if found.intersection(node.inputs):
-            found.update(node.outputs)
-    return found
-
-
 def _moves(node: Node) -> bool:
     return isinstance(node.attrs, RealOperator) and node.attrs.moves_codes
-
-
-def _carries(node: Node) -> bool:
-    border = node.attrs.border
-    return border is not None and border.carries
