@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import random
 import shutil
 import socket
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,15 +98,36 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path):
         store.put(KEYS[0], b"content")
 
 
-def hammer(folder: Path, seed: int) -> None:
-    """Use a cache that has no room for all; whatever is given back is right."""
-    store, chance = ResultCache(folder, 3 * ENTRY), random.Random(seed)
-    for _ in range(60):
-        key = chance.choice(KEYS)
-        if chance.random() < 0.5:
-            store.put(key, content(key))
-        found = store.get(key)
-        assert found is None or found == content(key)
+HAMMER = f"""
+import random, sys
+from pathlib import Path
+from edgec.base.result_cache import ResultCache
+store, chance = ResultCache(Path(sys.argv[1]), {3 * ENTRY}), random.Random(int(sys.argv[2]))
+keys = {KEYS}
+for _ in range(60):
+    key = chance.choice(keys)
+    content = (key * 100).encode()[:{ENTRY - 32}]
+    if chance.random() < 0.5:
+        store.put(key, content)
+    assert store.get(key) in (None, content)
+"""
+"""Program that uses a cache without room for all: whatever is given back is right."""
+
+
+def outputs_of(programs: list[tuple[str, ...]]) -> list[tuple[str, str]]:
+    """Outputs of Python programs that run at once: fresh processes, as pytest has threads."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", *program],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for program in programs
+    ]
+    outputs = [process.communicate(timeout=300) for process in started]
+    assert [process.returncode for process in started] == [0] * len(started), outputs
+    return outputs
 
 
 def unused(store: ResultCache, caplog: pytest.LogCaptureFixture, *words: str) -> None:
@@ -254,23 +275,12 @@ def test_the_secret_is_the_users_alone(tmp_path: Path, state: Path, caplog):
 
 
 def test_processes_that_make_the_secret_at_once_share_it(tmp_path: Path):
-    with multiprocessing.get_context("fork").Pool(8) as pool:
-        found = pool.map(secret_of_process, range(64), chunksize=1)
-    assert len(set(found)) == 1
-
-
-def secret_of_process(_: int) -> bytes:
-    return user_secret()
+    program = "from edgec.base.private import user_secret; print(user_secret().hex())"
+    assert len({out for out, _ in outputs_of([(program,)] * 8)}) == 1
 
 
 def test_several_processes_at_once(tmp_path: Path):
-    context = multiprocessing.get_context("fork")
-    workers = [context.Process(target=hammer, args=(tmp_path / "c", i)) for i in range(4)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    assert [worker.exitcode for worker in workers] == [0, 0, 0, 0]
+    outputs_of([(HAMMER, str(tmp_path / "c"), str(seed)) for seed in range(4)])
     store = ResultCache(tmp_path / "c", 3 * ENTRY)
     assert 0 < len(store.sizes()) <= 4
     assert {path.suffix for path in store.folder.iterdir()} == {".entry"}
