@@ -144,6 +144,27 @@ class LoopContext:
 
 
 @dataclass(frozen=True, slots=True)
+class FiringContext:
+    """The turns of a loop in which a step runs.
+
+    Attributes:
+        time: the variable of the number of the time that lies in a turn.
+        found: that number, negative where none does; an expression.
+        count: times that it computes rows.
+        slide: moves rows that later turns read; "" where there are none.
+        padding: writes rows of padding in place of a later time; "" where there are none.
+        depth: number of blocks of C around it.
+    """
+
+    time: str
+    found: str
+    count: int
+    slide: str
+    padding: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepContext:
     """One call.
 
@@ -158,6 +179,8 @@ class StepContext:
         hoisted: copies before the outermost of the loops that begin with it, for all steps in them.
         opens: the loops that begin with it, from the outermost on.
         closes: the depth of each loop that ends with it, from the innermost on.
+        firing: the turns in which it runs, if not all.
+        fills: statements before the loops that begin with it.
     """
 
     number: int
@@ -170,6 +193,8 @@ class StepContext:
     hoisted: tuple[CopyContext, ...]
     opens: tuple[LoopContext, ...]
     closes: tuple[int, ...]
+    firing: FiringContext | None = None
+    fills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,6 @@ from edgec.commands.preflight import check_compile
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
 from edgec.kernels.price import BoardPrices
-from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program
 from edgec.lower.placed import Lowered, lowered
@@ -65,6 +64,7 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
+from edgec.workflow.rows import chosen_rows
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -239,9 +239,9 @@ def _lowered(
 ) -> tuple[Lowered, PlacementReport | None, SpeedReport | None]:
     share = share_of(options, board)
     processor = Target.of(board, options.optimize)
-    choices = select_kernels(pools.graph, processor, pools.configs)
-    made = lowered(pools.graph, choices, board, share)
-    speed = estimated_speed(pools.graph, choices, made.program, processor, pools.layers)
+    ready = chosen_rows(pools.graph, processor, pools.configs, board, options.rows)
+    made = lowered(ready.graph, ready.choices, board, share)
+    speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
     return made, placement_report(made, share, board), speed
 
 

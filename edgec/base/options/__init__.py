@@ -10,6 +10,7 @@ from edgec.base.options.compilation import (
     ModelOptions,
     Optimize,
     Placement,
+    Rows,
     StatePairs,
 )
 from edgec.base.options.pools import (
@@ -63,6 +64,7 @@ __all__ = [
     "QuantOptions",
     "QuantSettings",
     "Residual",
+    "Rows",
     "StatePairs",
     "TermsRule",
     "WeightPoolOptions",

@@ -43,6 +43,18 @@ class Placement(enum.Enum):
     SRAM = "sram"
 
 
+class Rows(enum.Enum):
+    """Layers that compute a few rows at a time, which keeps a few rows of most tensors in memory.
+
+    AUTO takes them where the arena does not fit the board otherwise; ALWAYS makes the arena as
+    small as they can; NEVER computes each layer as a whole.
+    """
+
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
+
+
 class Optimize(enum.Enum):
     """Preference between speed and code size, in generated C and in the compiler's flags.
 
@@ -178,6 +190,7 @@ class CompileOptions(IntegerOptions):
         placement: where constants lie; None: AUTO on boards with tightly coupled memory, FLASH on
             all others.
         optimize: what the generated library and the compiler of the firmware prefer.
+        rows: layers that compute a few rows at a time.
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
@@ -194,6 +207,7 @@ class CompileOptions(IntegerOptions):
     main: Path | None = None
     placement: Placement | None = None
     optimize: Optimize = Optimize.SPEED
+    rows: Rows = Rows.AUTO
 
     def __post_init__(self) -> None:
         refuse_without_effect(

@@ -41,6 +41,7 @@ from edgec.ir.qops.products import (
 from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest
+from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -119,6 +120,8 @@ __all__ = [
     "QReshape",
     "QResizeLinear",
     "QResizeNearest",
+    "QRowsFrom",
+    "QRowsInto",
     "QSlice",
     "QSoftmax",
     "QSquaredDifference",
@@ -137,6 +140,7 @@ __all__ = [
     "Requantization",
     "Rescale16x15",
     "Residual",
+    "RowView",
     "SoftmaxRule",
     "StreamSum",
     "SumForm",
