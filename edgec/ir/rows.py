@@ -36,6 +36,10 @@ class RowWindow:
     top: int = 0
     least_code: bool = False
 
+    def height(self, rows: int) -> int:
+        """Rows that some neighbouring rows of the output need together."""
+        return (rows - 1) * self.stride + self.size
+
 
 EACH_ROW = RowWindow()
 """A row for each row."""

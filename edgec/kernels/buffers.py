@@ -107,13 +107,13 @@ def _overlaps(
 ) -> Iterator[Overlap]:
     """Overlaps of outputs with operands whose bytes the next turn does not need."""
     steps = chain_steps(graph, choices)
-    lasting = {name for each in steps for name in each.lasting}
+    lasting = {name for each in steps for name in each.lasting(places)}
     fired = {name for each in steps for name in each.chain.firings}
     for choice in choices:
         for found in choice.overlaps:
             output, source = root(places, found.output), root(places, found.input)
             turned = any(is_turned(graph, name, choice.node) for name in (output, source))
-            if turned or output in lasting or (source in lasting and choice.node.name in fired):
+            if turned or (choice.node.name in fired and lasting & {output, source}):
                 continue
             moved = place_at(places, found.output) - place_at(places, found.input)
             yield Overlap(output, source, found.distance_bytes + moved)
@@ -141,7 +141,7 @@ class _Lives:
             for name in names:
                 self._touch(root(places, name), step, scope)
         for chain in chain_steps(graph, choices):
-            for name in chain.lasting:
+            for name in chain.lasting(places):
                 self.first[name] = min(self.first[name], chain.first_step)
                 self.last[name] = max(self.last[name], chain.end_step - 1)
         # One step beyond the last: the last step may read an output but not write over it.

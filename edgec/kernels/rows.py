@@ -30,10 +30,10 @@ class ChainSteps:
         """Whether a step belongs to the chain."""
         return self.first_step <= step < self.end_step
 
-    @property
-    def lasting(self) -> frozenset[str]:
-        """Tensors that live in all turns of the chain."""
-        return self.chain.whole | {each.tensor for each in self.chain.buffers.values()}
+    def lasting(self, places: Mapping[str, Place]) -> frozenset[str]:
+        """Values in whose buffers something lives in all turns of the chain."""
+        names = self.chain.whole | {each.tensor for each in self.chain.buffers.values()}
+        return frozenset(_root(places, name) for name in names)
 
 
 def chain_steps(graph: Graph, choices: Sequence[KernelChoice]) -> tuple[ChainSteps, ...]:
@@ -57,14 +57,20 @@ def chain_overlaps(
     for steps in chain_steps(graph, choices):
         own = choices[steps.first_step : steps.end_step]
         accesses = [_Access.of(graph, steps.chain, choice, places) for choice in own]
-        written = {access.written.root for access in accesses} & steps.chain.whole
-        read = {each.root for access in accesses for _, each in access.reads}
+        lasting = steps.lasting(places)
+        filled = {_root(places, fill.tensor) for fill in steps.chain.fills}
+        written = {access.written.root for access in accesses} & lasting - filled
+        read = {each.root for access in accesses for _, each in access.reads} & lasting
         for output in sorted(written):
-            for source in sorted((read & steps.chain.whole) - written):
+            for source in sorted(read - written):
                 distance = _distance(accesses, output, source)
                 if distance is not None:
                     length = steps.end_step - steps.first_step
                     yield Overlap(output, source, distance, length)
+
+
+def _root(places: Mapping[str, Place], name: str) -> str:
+    return places[name].root if name in places else name
 
 
 @dataclass(frozen=True, slots=True)

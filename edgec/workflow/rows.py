@@ -11,7 +11,7 @@ from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
 from edgec.passes.rows.partition import sections_of
-from edgec.passes.rows.row_graph import in_turns
+from edgec.passes.rows.row_graph import by_itself, in_turns
 from edgec.target.board import Board
 from edgec.target.target import Target
 
@@ -77,7 +77,7 @@ def row_choices(
     sections = sections_of(
         graph,
         {choice.node.name: size for choice, size in steps},
-        {choice.node.name: choice.scratch_bytes for choice in choices},
+        lambda node, reads, rows: scratch_bytes(by_itself(graph, node, reads, rows), target),
         frozenset(decisions),
     )
     found: dict[tuple[object, ...], RowsChoice] = {}
@@ -87,6 +87,12 @@ def row_choices(
         if chains and key not in found:
             found[key] = _choice(in_turns(graph, chains), target, decisions)
     return tuple(found.values())
+
+
+def scratch_bytes(graph: Graph, target: Target) -> int:
+    """Working memory of a graph of one node."""
+    (choice,) = select_kernels(graph, target)
+    return choice.scratch_bytes
 
 
 def _choice(graph: Graph, target: Target, decisions: Mapping[str, object]) -> RowsChoice:

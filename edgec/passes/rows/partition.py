@@ -10,10 +10,10 @@ that keep below it, or below a limit, the cheapest ones are a shortest path in t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node
 from edgec.passes.rows.reads import Read, row_bytes, row_reads
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
@@ -86,7 +86,7 @@ class Sections:
 def sections_of(
     graph: Graph,
     whole_bytes: Mapping[str, int],
-    scratch_bytes: Mapping[str, int],
+    scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
     fixed: frozenset[str] = frozenset(),
 ) -> Sections:
     """All sections of a graph.
@@ -94,7 +94,8 @@ def sections_of(
     Args:
         graph: INTEGER stage, straight.
         whole_bytes: bytes that live while a node runs by itself, by its name; 0 of views.
-        scratch_bytes: working memory of a node, by its name.
+        scratch_bytes: working memory of a node that reads some operands by rows and computes so
+            many rows at a time.
         fixed: names of nodes that stay as they are.
     """
     cutter = _Cutter(graph, max(whole_bytes.values(), default=0), scratch_bytes, fixed)
@@ -110,9 +111,14 @@ class _Cutter:
     """Finds chains."""
 
     def __init__(
-        self, graph: Graph, most_bytes: int, scratch: Mapping[str, int], fixed: frozenset[str]
+        self,
+        graph: Graph,
+        most_bytes: int,
+        scratch: Callable[[Node, tuple[Read, ...], int], int],
+        fixed: frozenset[str],
     ) -> None:
         self._graph, self._most, self._scratch = graph, most_bytes, scratch
+        self._known: dict[tuple[str, int], int] = {}
         self._nodes = graph.nodes
         self._reads: dict[str, tuple[Read, ...]] = {}
         for node in graph.nodes:
@@ -187,11 +193,17 @@ class _Cutter:
             elif depth is not None:
                 passing[node.output] = own * rows[node.output]
         step = max(
-            self._scratch.get(node.name, 0)
+            self._scratch_of(node, chain.firings[node.name].rows)
             + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
             for node in chain.nodes
         )
         return sum(whole.values()) - saved + lasting + step
+
+    def _scratch_of(self, node: Node, rows: int) -> int:
+        key = node.name, rows
+        if key not in self._known:
+            self._known[key] = self._scratch(node, self._reads[node.name], rows)
+        return self._known[key]
 
     def _whole_bytes(self, chain: Timeline, name: str) -> int:
         top, bottom = chain.margins.get(name, (0, 0))

@@ -21,6 +21,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
 from edgec.ir.rows import ROWS, RowBuffer, RowChain, RowFill
+from edgec.passes.rows.reads import Read
 from edgec.passes.rows.timeline import RowSlice, Timeline
 
 
@@ -32,6 +33,38 @@ def in_turns(graph: Graph, chains: Sequence[Timeline]) -> Graph:
         chains: times of neighbours in the order of the graph; no node is in two of them.
     """
     return _Rewriting(graph, chains).graph()
+
+
+def by_itself(graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Graph:
+    """A graph of one node that computes some rows at a time.
+
+    Args:
+        graph: INTEGER stage, straight.
+        node: one of it.
+        reads: what it reads by rows.
+        rows: rows of a time.
+    """
+    heights = {each.name: each.window.height(rows) for each in reads}
+    names = [name for name in node.inputs if name in graph.values]
+    values = {name: graph.values[name] for name in (*names, node.output)}
+    for name, height in (*heights.items(), (node.output, rows)):
+        values[name] = with_rows(values[name], height)
+    attrs = node.attrs_as(IntegerOperator).without_row_padding()
+    return graph.replace(
+        nodes=(replace(node, attrs=attrs),),
+        values=values,
+        constants={name: graph.constants[name] for name in node.inputs if name in graph.constants},
+        inputs=tuple(dict.fromkeys(names)),
+        outputs=(node.output,),
+        input_layouts={},
+        output_layouts={},
+        input_features={},
+    )
+
+
+def with_rows(value: Value, rows: int) -> Value:
+    """A value of the same columns and channels with another number of rows."""
+    return replace(value, shape=(*value.shape[:ROWS], rows, *value.shape[ROWS + 1 :]))
 
 
 class _Rewriting:
@@ -87,7 +120,7 @@ class _Rewriting:
         rows = chain.firings[node.name].rows
         name = node.output
         if name not in chain.kept:
-            self._values[name] = self._with_rows(name, rows)
+            self._values[name] = with_rows(self._graph.values[name], rows)
             yield replace(node, attrs=attrs, inputs=inputs)
             depth = chain.depths[name]
             if depth > rows:
@@ -95,7 +128,9 @@ class _Rewriting:
                 yield self._view(name, qops.QRowsInto(depth, depth - rows), self._buffers[name])
             return
         own = self._fresh(f"{name} rows")
-        self._values[own] = replace(self._with_rows(name, rows), name=own, form_of=name)
+        self._values[own] = replace(
+            with_rows(self._graph.values[name], rows), name=own, form_of=name
+        )
         yield replace(node, attrs=attrs, inputs=inputs, outputs=(own,))
         top, bottom = self._margins.get(name, (0, 0))
         height = self._graph.shape(name)[ROWS]
@@ -131,10 +166,6 @@ class _Rewriting:
             name += "'"
         self._names.add(name)
         return Node(name, attrs, (x,), (y,))
-
-    def _with_rows(self, name: str, rows: int) -> Value:
-        value = self._graph.values[name]
-        return replace(value, shape=(*value.shape[:ROWS], rows, *value.shape[ROWS + 1 :]))
 
     def _fresh(self, name: str) -> str:
         while name in self._taken:

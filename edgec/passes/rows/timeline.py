@@ -234,7 +234,7 @@ class _Planner:
 
     def _earliest(self, read: Read, rows: int) -> int:
         """The first turn in which an operand has what the first `rows` rows need."""
-        last = max((rows - 1) * read.window.stride + read.window.size - 1 - read.window.top, 0)
+        last = max(read.window.height(rows) - 1 - read.window.top, 0)
         return self._phase[read.name] + self._period[read.name] * (last // self._rows[read.name])
 
     def _delay_first(self) -> None:
@@ -273,7 +273,7 @@ class _Planner:
         behind: list[tuple[Node, Read, int, int]] = []
         for node, read in self._readers():
             window, rows = read.window, self._rows[node.output]
-            height = (rows - 1) * window.stride + window.size
+            height = window.height(rows)
             if read.name not in depths:
                 behind.append((node, read, height, 0))
                 continue
@@ -298,7 +298,7 @@ class _Planner:
             if read.name in self._made and read.name not in self._kept:
                 continue
             window = read.window
-            last = (self._height(node.output) - 1) * window.stride + window.size - window.top
+            last = window.height(self._height(node.output)) - window.top
             top, bottom = found.get(read.name, (0, 0))
             below = max(last - self._height(read.name), bottom, 0)
             found[read.name] = max(window.top, top), below
@@ -313,7 +313,7 @@ class _Planner:
         found: dict[str, int] = {}
         for node, read in self._readers():
             window = read.window
-            last = (self._height(node.output) - 1) * window.stride + window.size - window.top
+            last = window.height(self._height(node.output)) - window.top
             if not window.top and last <= self._height(read.name):
                 continue
             byte = padding_byte(self._graph, read)
