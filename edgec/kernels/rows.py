@@ -57,12 +57,12 @@ def chain_overlaps(
     for steps in chain_steps(graph, choices):
         own = choices[steps.first_step : steps.end_step]
         accesses = [_Access.of(graph, steps.chain, choice, places) for choice in own]
-        lasting = steps.lasting(places)
+        whole = {_root(places, name) for name in steps.chain.whole}
         filled = {_root(places, fill.tensor) for fill in steps.chain.fills}
-        written = {access.written.root for access in accesses} & lasting - filled
-        read = {each.root for access in accesses for _, each in access.reads} & lasting
-        for output in sorted(written):
-            for source in sorted(read - written):
+        written = {access.written.root for access in accesses}
+        read = {each.root for access in accesses for _, each in access.reads}
+        for output in sorted((written & whole) - filled):
+            for source in sorted((read & whole) - written):
                 distance = _distance(accesses, output, source)
                 if distance is not None:
                     length = steps.end_step - steps.first_step

@@ -10,7 +10,7 @@ that keep below it, or below a limit, the cheapest ones are a shortest path in t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from edgec.ir.graph import Graph, Node
@@ -47,64 +47,78 @@ class Sections:
     """Everything that a graph could be cut into.
 
     Attributes:
-        count: number of nodes.
+        graph: INTEGER stage, straight.
         all: by their end.
     """
 
-    count: int
+    graph: Graph
     all: tuple[Section, ...]
+
+    @classmethod
+    def of(
+        cls, graph: Graph, chains: Iterable[Section], whole_bytes: Mapping[str, int]
+    ) -> Sections:
+        """Chains, and nodes as they are.
+
+        Args:
+            graph: INTEGER stage, straight.
+            chains: from `chains_of`.
+            whole_bytes: bytes that live while a node runs by itself, by its name; 0 of views.
+        """
+        alone = [
+            Section(number, number + 1, whole_bytes.get(node.name, 0), 0.0)
+            for number, node in enumerate(graph.nodes)
+        ]
+        found = sorted((*alone, *chains), key=lambda each: (each.end, each.cost))
+        return cls(graph, tuple(found))
 
     @property
     def least_bytes(self) -> int:
         """The least peak of all ways to cut the graph."""
-        best = [0, *[1 << 62] * self.count]
+        count = len(self.graph.nodes)
+        best = [0, *[1 << 62] * count]
         for each in self.all:
             best[each.end] = min(best[each.end], max(best[each.first], each.size_bytes))
-        return best[self.count]
+        return best[count]
 
-    def cheapest(self, limit_bytes: int) -> tuple[Timeline, ...]:
+    def cheapest(self, limit_bytes: int) -> tuple[Section, ...]:
         """The chains of the cheapest way whose sections all stay within a limit.
 
         Args:
             limit_bytes: at least `least_bytes`.
         """
-        best = [0.0, *[math.inf] * self.count]
-        last: list[Section | None] = [None] * (self.count + 1)
+        count = len(self.graph.nodes)
+        best = [0.0, *[math.inf] * count]
+        last: list[Section | None] = [None] * (count + 1)
         for each in self.all:
             cost = best[each.first] + each.cost
             if each.size_bytes <= limit_bytes and cost < best[each.end]:
                 best[each.end], last[each.end] = cost, each
-        found: list[Timeline] = []
-        end = self.count
+        found: list[Section] = []
+        end = count
         while (section := last[end]) is not None:
             if section.chain is not None:
-                found.append(section.chain)
+                found.append(section)
             end = section.first
         return tuple(reversed(found))
 
 
-def sections_of(
+def chains_of(
     graph: Graph,
-    whole_bytes: Mapping[str, int],
+    most_bytes: int,
     scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
     fixed: frozenset[str] = frozenset(),
-) -> Sections:
-    """All sections of a graph.
+) -> tuple[Section, ...]:
+    """All chains of a graph that could serve.
 
     Args:
         graph: INTEGER stage, straight.
-        whole_bytes: bytes that live while a node runs by itself, by its name; 0 of views.
+        most_bytes: those that take as many or more are left out.
         scratch_bytes: working memory of a node that reads some operands by rows and computes so
             many rows at a time.
         fixed: names of nodes that stay as they are.
     """
-    cutter = _Cutter(graph, max(whole_bytes.values(), default=0), scratch_bytes, fixed)
-    found = [
-        Section(number, number + 1, whole_bytes.get(node.name, 0), 0.0)
-        for number, node in enumerate(graph.nodes)
-    ]
-    found += cutter.chains()
-    return Sections(len(graph.nodes), tuple(sorted(found, key=lambda each: (each.end, each.cost))))
+    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed).chains())
 
 
 class _Cutter:
