@@ -16,6 +16,7 @@ from edgec.base.options import (
     PoolKernelOptions,
     Precision,
     QuantOptions,
+    Rows,
     StatePairs,
 )
 from edgec.cli.help import INPUT, OUTPUT
@@ -44,6 +45,7 @@ from edgec.cli.options import (
     PrecisionOption,
     ResidualOption,
     RoundingOption,
+    RowsOption,
     Run,
     RuntimeBits,
     Shapes,
@@ -212,6 +214,7 @@ def compile_request(
     main: MainOption = None,
     placement: PlacementOption = None,
     optimize: OptimizeOption = Optimize.SPEED,
+    rows: RowsOption = Rows.AUTO,
     *,
     project: ProjectFile | None = None,
 ) -> CompileRequest:
@@ -265,6 +268,7 @@ def compile_request(
         main=main,
         placement=placement,
         optimize=optimize,
+        rows=rows,
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     if project is None:

@@ -44,6 +44,7 @@ from edgec.report.model import (
     QdqFileReport,
     QdqReport,
     Report,
+    RowsReport,
     SpeedReport,
 )
 from edgec.report.text import write_text
@@ -64,7 +65,7 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
-from edgec.workflow.rows import chosen_rows
+from edgec.workflow.rows import arena_limit, chosen_rows
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -158,7 +159,7 @@ def compile_model(
         exact = quantized_model(real, options, say, BoardPrices(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
-        made, placement, speed = _lowered(pools, target, options)
+        made, placement, speed, rows = _lowered(pools, target, options, say)
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -194,6 +195,7 @@ def compile_model(
                 options.optimize,
                 run_stack,
                 speed,
+                rows,
             )
             found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
@@ -235,14 +237,15 @@ def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None
 
 
 def _lowered(
-    pools: PoolPlan, board: Board, options: CompileOptions
-) -> tuple[Lowered, PlacementReport | None, SpeedReport | None]:
+    pools: PoolPlan, board: Board, options: CompileOptions, say: Progress
+) -> tuple[Lowered, PlacementReport | None, SpeedReport | None, RowsReport | None]:
     share = share_of(options, board)
     processor = Target.of(board, options.optimize)
-    ready = chosen_rows(pools.graph, processor, pools.configs, board, options.rows)
+    limit = arena_limit(board, options.budget)
+    ready, rows = chosen_rows(pools.graph, processor, pools.configs, options.rows, limit, say)
     made = lowered(ready.graph, ready.choices, board, share)
     speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
-    return made, placement_report(made, share, board), speed
+    return made, placement_report(made, share, board), speed, rows
 
 
 def _write_library(

@@ -53,8 +53,9 @@ def with_copied_weights(
     Returns:
         The plan, and the buffers that it has now beside those before.
     """
+    # Layers run in turns of a few rows so that the arena is small.
     most = min(
-        plan.arena_bytes + _growth(plan.arena_bytes),
+        plan.arena_bytes + (0 if graph.chains else _growth(plan.arena_bytes)),
         plan.arena_bytes if board.arena_limit_bytes is None else board.arena_limit_bytes,
     )
     slots = dict(plan.arena_slots)

@@ -121,13 +121,22 @@ def _fits(report: Report) -> str:
         if size is not None and limit is not None
     ]
     if bars:
-        return ", ".join(bars)
+        return ", ".join(bars) + _in_turns(report)
     weights, arena = size_words(memory.weight_bytes), size_words(memory.arena_bytes)
     need = f"weights {weights}, activations {arena}"
     if memory.flash_limit_bytes is None:
         return f"{need}; {'no limit here' if report.board.is_host else 'Linux has room'}"
     has = size_words(memory.flash_limit_bytes), size_words(memory.ram_limit_bytes or 0)
     return f"{need}; flash {has[0]}, RAM {has[1]}; firmware not built"
+
+
+def _in_turns(report: Report) -> str:
+    """Words on layers that run in turns so that it fits."""
+    found = report.rows
+    if found is None or not found.front[found.chosen].layers:
+        return ""
+    whole = size_words(found.front[-1].arena_bytes)
+    return f"; {found.front[found.chosen].layers} layers a few rows at a time, else {whole} arena"
 
 
 def _colour(used: int, limit: int) -> str:

@@ -17,7 +17,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.passes.rows.reads import Read, row_bytes, row_reads
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
-PACES = tuple(Pace(rows, shrinks) for rows in (1, 2, 4, 8) for shrinks in (False, True))
+PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
 _LONGEST = 48
 """Nodes of a chain at most."""
 _CALL_COST = 200.0

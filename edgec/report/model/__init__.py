@@ -21,6 +21,7 @@ from edgec.report.model.memory import (
     RamWeightsReport,
 )
 from edgec.report.model.report import SCHEMA, Report
+from edgec.report.model.rows import RowsPoint, RowsReport
 from edgec.report.model.speed import SpeedReport
 from edgec.report.model.tensors import TensorReport
 
@@ -45,6 +46,8 @@ __all__ = [
     "QdqReport",
     "RamWeightsReport",
     "Report",
+    "RowsPoint",
+    "RowsReport",
     "SpeedReport",
     "TensorGap",
     "TensorReport",
