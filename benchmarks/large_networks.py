@@ -1,9 +1,10 @@
 """Networks at 224 x 224 pixels with weights drawn at random, for measurements of edgec itself.
 
 MobileNetV1 (Howard et al., 2017) at a quarter of its width, MobileNetV2 (Sandler et al.,
-CVPR 2018), also at 0.35 of its width and at 144 x 144 pixels, and ResNet-18 (He et al., CVPR 2016), batch norms folded, as ONNX.  Weights have He's
-deviation and biases lie around one half, so that activations keep their scale through the layers
-and few are cut off.  Always the same numbers.
+CVPR 2018), also at 0.35 of its width and at 144 x 144 pixels, and ResNet-18 (He et al.,
+CVPR 2016), batch norms folded, as ONNX.  Weights have He's deviation and biases lie around one
+half, so that activations keep their scale through the layers and few are cut off.  Always the same
+numbers.
 """
 
 from __future__ import annotations

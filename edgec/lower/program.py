@@ -153,7 +153,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """Rows that move up before new ones are written behind them.
+    """Rows that move up before new ones are written after them.
 
     Attributes:
         offset_bytes: of the first row.

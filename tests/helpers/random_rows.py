@@ -27,10 +27,8 @@ def image_network(net: Net, layers: int) -> Graph:
     for _ in range(layers):
         shape = net.shape(x)
         again = [name for name in tensors[:-1] if net.shape(name) == shape]
-        if again and net.chance():
-            x = _sum(net, x, net.pick(again))
-        else:
-            x = net.pick(LAYERS)(net, x)
+        meets = again and net.chance()
+        x = _sum(net, x, net.pick(again)) if meets else net.pick(LAYERS)(net, x)
         if net.shape(x)[1] < 2:
             break
         tensors.append(x)

@@ -270,20 +270,20 @@ class _Planner:
     def _buffers(self) -> tuple[tuple[RowSlice, ...], dict[str, int]]:
         """What is read each time, and the rows of each buffer."""
         depths = {n.output: self._rows[n.output] for n in self._nodes if n.output not in self._kept}
-        behind: list[tuple[Node, Read, int, int]] = []
+        lagging: list[tuple[Node, Read, int, int]] = []
         for node, read in self._readers():
             window, rows = read.window, self._rows[node.output]
             height = window.height(rows)
             if read.name not in depths:
-                behind.append((node, read, height, 0))
+                lagging.append((node, read, height, 0))
                 continue
             gone = (self._phase[node.output] - self._phase[read.name]) // self._period[read.name]
             newest = self._rows[read.name] * (gone + 1) - 1
             lag = newest + window.top + 1
             depths[read.name] = max(depths[read.name], lag)
-            behind.append((node, read, height, lag))
+            lagging.append((node, read, height, lag))
         slices = []
-        for node, read, height, lag in behind:
+        for node, read, height, lag in lagging:
             if read.name in depths:
                 start, step = depths[read.name] - lag, 0
             else:
