@@ -88,7 +88,7 @@ class RowChain:
     """Nodes that run in turns.
 
     Attributes:
-        name: of the chain, from names of the model's, untrusted.
+        name: first and last tensor, untrusted.
         turns: number of turns.
         firings: the turns of each node, in their order, by name.
         outputs: the tensor that each node computes rows of, as the model's graph names it.

@@ -75,7 +75,7 @@ def _root(places: Mapping[str, Place], name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Access:
-    """What a step of a chain reads and writes each time.
+    """Places that a step of a chain reads and writes each time.
 
     Attributes:
         firing: its times.

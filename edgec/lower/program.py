@@ -156,8 +156,8 @@ class Slide:
     """Rows that move up before new ones are written after them.
 
     Attributes:
-        offset_bytes: of the first row.
-        kept_bytes: of all rows but the new ones.
+        offset_bytes: place of the first row.
+        kept_bytes: size of all rows but the new ones.
         new: the new rows, and what they are beyond the image.
     """
 

@@ -22,11 +22,11 @@ _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
 _SLOWER = 1.2
-"""Kernels with less scratch memory may take so many times the cycles of the fastest one."""
+"""Kernels with less scratch memory may take a fifth more cycles than the fastest one."""
 _SLIDE_CYCLES = 0.75
 """Cycles of a byte that slides: a load and a store of a word take three."""
 _ROOMY = 1.25
-"""Plans of memory take less than so many times their floor."""
+"""Plans of memory take at most a quarter more than their floor."""
 _VARIABLES = 2048
 """RAM of firmware beside arena and stack."""
 
@@ -39,7 +39,7 @@ class RowsChoice:
         graph: INTEGER stage.
         choices: its kernels.
         arena_bytes: bytes of the arena before copies of weights.
-        cycles: of a run, estimated; None where nobody has measured the core.
+        cycles: estimate for a run; None where nobody has measured the core.
         cost: price of running in turns (`passes.rows.partition`).
     """
 
@@ -51,7 +51,7 @@ class RowsChoice:
 
     @property
     def point(self) -> RowsPoint:
-        """What a report says of it."""
+        """Figures of the choice for a report."""
         chains = self.graph.chains
         rows = {firing.rows for chain in chains for firing in chain.firings.values()} or {0}
         cycles = None if self.cycles is None else round(self.cycles)
@@ -143,7 +143,7 @@ def row_choices(
 
 
 def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
-    """Those that nothing smaller is faster than, the smallest first."""
+    """Choices that nothing smaller is faster than, the smallest first."""
 
     def time(each: RowsChoice) -> float:
         return each.cost if each.cycles is None else each.cycles

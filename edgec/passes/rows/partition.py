@@ -1,4 +1,4 @@
-"""Which layers run in turns together, and how many rows a time: the cheapest chains that fit.
+"""Partition into chains: layers that run in turns together, and their rows of a time.
 
 Chains are neighbours in the order of the graph.  Bytes of a chain are those of the tensors that
 stay whole, of the buffers of its rows, and of all else that lives meanwhile; its price is what
@@ -21,7 +21,7 @@ PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (Fa
 _LONGEST = 48
 """Nodes of a chain at most."""
 _CALL_COST = 200.0
-"""Price of a call in bytes that slide: its cycles are about so many times those of a byte."""
+"""Price of a call in bytes that slide: it takes about 200 times the cycles of a byte."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

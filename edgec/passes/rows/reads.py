@@ -20,7 +20,7 @@ class Read:
     """An operand of a node whose rows go with those of the output.
 
     Attributes:
-        name: of the value.
+        name: the value that is read.
         window: rows of it that a row of the output needs.
     """
 

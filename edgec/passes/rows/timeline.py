@@ -26,7 +26,7 @@ class Pace:
     """Number of rows that layers compute each time.
 
     Attributes:
-        rows: at least so many where the chain is highest.
+        rows: least number where the chain is highest.
         shrinks: whether layers of fewer rows compute fewer each time, or as many, more rarely.
     """
 
@@ -191,7 +191,7 @@ class _Planner:
         return self._height(name) // self._rows[name]
 
     def _sources(self, node: Node) -> list[Read]:
-        """What a node reads that the chain itself computes."""
+        """Operands of a node that the chain itself computes."""
         return [read for read in self._reads[node.name] if read.name in self._made]
 
     def _place(self, node: Node) -> None:
@@ -268,7 +268,7 @@ class _Planner:
         return found
 
     def _buffers(self) -> tuple[tuple[RowSlice, ...], dict[str, int]]:
-        """What is read each time, and the rows of each buffer."""
+        """Slices that are read each time, and the rows of each buffer."""
         depths = {n.output: self._rows[n.output] for n in self._nodes if n.output not in self._kept}
         lagging: list[tuple[Node, Read, int, int]] = []
         for node, read in self._readers():

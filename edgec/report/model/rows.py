@@ -11,7 +11,7 @@ class RowsPoint:
 
     Attributes:
         arena_bytes: the arena, without copies of weights.
-        cycles: of a run, estimated from prices; None where nobody has measured the core.
+        cycles: estimate for a run, from prices; None where nobody has measured the core.
         layers: layers that run in turns.
         chains: loops that they form.
         rows: the fewest and the most rows that one of them computes each time; 0: none does.
