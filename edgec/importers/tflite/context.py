@@ -153,6 +153,7 @@ class Context(LoopBuilder):
         codes = self._codes_of.pop(value.name, None)
         if codes is not None:
             self._real[codes] = renamed
+        self.variables.rename(value, renamed)
         return renamed
 
     def stored(self, tensor: Tensor, number: int, *, in_float32: bool = False) -> Tensor:

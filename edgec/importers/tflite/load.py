@@ -119,6 +119,7 @@ def _read(model: Any, data: bytes) -> FileModel:
         _check_order(tensors, graph)
     return FileModel(
         tensors,
+        counts[0],
         main.operators,
         main.inputs,
         main.outputs,
@@ -175,7 +176,7 @@ def _signature(model: Any) -> str:
 
 def _has_signature(model: Any) -> bool:
     """Whether there is one, of the first network."""
-    return model.SignatureDefsLength() == 1 and model.SignatureDefs(0).SubgraphIndex() == 0
+    return model.SignatureDefsLength() == 1 and not model.SignatureDefs(0).SubgraphIndex()
 
 
 def _metadata(model: Any) -> bytes:

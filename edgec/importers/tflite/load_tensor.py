@@ -89,8 +89,9 @@ class FileModel:
     """A whole file: the network that a run computes, and others that its operators call.
 
     Attributes:
-        tensors: of all networks, those of the first one first; they have one space of numbers.
-        operators: of the first network.
+        tensors: in one space of numbers: those of the first network, then those of the others.
+        count: how many of these the first network has.
+        operators: the first network's, in the order of a run.
         inputs, outputs: numbers of its own tensors.
         bodies: the other networks; number n of the file is ``bodies[n - 1]``.
         metadata: what the file says of itself, a flatbuffer of another schema; may be empty.
@@ -98,6 +99,7 @@ class FileModel:
     """
 
     tensors: tuple[FileTensor, ...]
+    count: int
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]

@@ -48,8 +48,9 @@ def read_variable(ctx: Context, node: TfliteNode) -> Tensor:
     variable, file = node.variable(), node.output_file
     quant = meaning(file, file.shape)
     if variable.now is None and variable.before is None:
-        start = variable.start or zeros(shown(variable.name), file.shape, quant)
-        variable.before = start = _alike(variable, _fitting(start, quant), file.shape, quant)
+        start = variable.start or zeros(file.name, file.shape, quant)
+        start = _fitting(start, quant)
+        variable.before = _alike(variable, start, file.shape, quant)
         if ctx.keeps_state and _is_assigned(ctx, variable):
             variable.before = carried(ctx, start, variable.name)
     found = variable.now if variable.now is not None else variable.before
@@ -62,7 +63,8 @@ def assign_variable(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
     variable, x = node.variable(), node.tensor(1)
     held = variable.held
     if held is not None:
-        x = _alike(variable, _fitting(x, held.quant), held.shape, held.quant)
+        x = _fitting(x, held.quant) if isinstance(x, Constant) else x
+        x = _alike(variable, x, held.shape, held.quant)
     elif x.quant is None and x.dtype is not DType.FLOAT32:
         raise UnsupportedError(
             f"the variable {shown(variable.name)} holds {x.dtype.value} numbers without a scale",
@@ -106,7 +108,7 @@ def circular_buffer(ctx: Context, node: TfliteNode) -> Tensor:
 
 
 def _turns(options: bytes) -> int:
-    """How many runs of a ring there are for one of what follows it; 0 where nothing says it."""
+    """Runs of a ring for one run of all that follows it; 0 where nothing says it."""
     if not options:
         return 0
     with library_call("an attribute cannot be read"):
@@ -114,7 +116,7 @@ def _turns(options: bytes) -> int:
 
 
 def _begin(node: TfliteNode) -> None:
-    """What a network that is called once assigns to a variable."""
+    """Note the value that a network that is called once assigns to a variable."""
     variable = node.variable()
     if variable.before is not None or variable.now is not None:
         raise UnsupportedError(
@@ -138,9 +140,9 @@ def _is_assigned(ctx: Context, variable: Variable) -> bool:
     return False
 
 
-def _fitting(x: Tensor, quant: QuantParams | None) -> Tensor:
-    """A constant whose codes mean `quant` where the file does not say what they mean."""
-    if isinstance(x, Constant) and x.quant is None and quant and x.dtype is quant.dtype:
+def _fitting(x: Constant, quant: QuantParams | None) -> Constant:
+    """X, whose codes mean `quant` where the file does not say what they mean."""
+    if x.quant is None and quant and x.dtype is quant.dtype:
         return replace(x, quant=quant)
     return x
 

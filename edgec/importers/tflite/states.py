@@ -10,6 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.names import shown
+from edgec.importers.common.gathered import take
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params, value_dtype
 from edgec.importers.tflite.load_tensor import STATE, FileTensor
@@ -70,7 +71,7 @@ def state_of(ctx: Context, number: int, shape: Sequence[int]) -> Tensor:
 
 
 def meaning(file: FileTensor, shape: tuple[int, ...]) -> QuantParams | None:
-    """What the codes of a state mean; None if it holds real numbers.
+    """Meaning of the codes of a state; None if it holds real numbers.
 
     Raises:
         UnsupportedError: it holds other numbers.
@@ -110,12 +111,12 @@ def slid(ctx: Context, before: Tensor, row: Value) -> Value:
         before: the state [batch, rows, ...] before a run.
         row: the new row [batch, 1, ...], of the same codes.
     """
-    batch, rows, *rest = before.shape
+    rows = before.shape[1]
     if rows == 1:
         return row
-    axes = len(before.shape)
-    last = ops.Slice((0, 1, *(0,) * len(rest)), (1,) * axes, (batch, rows - 1, *rest))
-    kept = pinned(ctx, ctx.emit(last, before), before.quant)
+    kept = take(ctx, before, {1: (1, 1, rows - 1)})
+    if isinstance(kept, Value):
+        kept = pinned(ctx, kept, before.quant)
     return pinned(ctx, ctx.emit(ops.Concat(1), kept, row), before.quant)
 
 

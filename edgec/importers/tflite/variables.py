@@ -12,7 +12,7 @@ import numpy as np
 
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.tensors import Tensor
-from edgec.ir.graph import Constant
+from edgec.ir.graph import Constant, Value
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +37,7 @@ class Variable:
 
     @property
     def held(self) -> Tensor | None:
-        """What all that it holds is like; None if nothing is known of it."""
+        """One value that it holds, like which all others are; None if none is known."""
         return next((x for x in (self.start, self.before, self.now) if x is not None), None)
 
 
@@ -68,6 +68,12 @@ class Variables:
                 return each
         self.found.append(Variable(container, name))
         return self.found[-1]
+
+    def rename(self, value: Value, renamed: Value) -> None:
+        """Know a value by its other name."""
+        for each in self.found:
+            if isinstance(each.before, Value) and each.before.name == value.name:
+                each.before = renamed
 
     def handle(self, tensor: str, container: str | None, name: str) -> Handle:
         """A tensor that is a handle of a variable."""
