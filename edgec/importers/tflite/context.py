@@ -7,6 +7,7 @@ of what it gives.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from edgec.base.errors import ImportModelError, QuantizationError
 from edgec.base.names import shown
 from edgec.importers.common.loops import LoopBuilder
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.load_tensor import FileModel, FileTensor
+from edgec.importers.tflite.load_tensor import FileGraph, FileModel, FileOperator, FileTensor
 from edgec.importers.tflite.variables import Variables
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -62,6 +63,8 @@ class Context(LoopBuilder):
         owned: numbers of the variable tensors that operators have.
         variables: those that operators name (`variables.py`).
         keeps_state: all of these are kept from run to run.
+        apply: translates an operator that reads no constants of all turns.
+        translate: attempts operators in order; set by whoever walks the file.
     """
 
     def __init__(self, name: str, model: FileModel, *, keeps_state: bool = True) -> None:
@@ -71,10 +74,20 @@ class Context(LoopBuilder):
         self.owned: list[int] = []
         self.variables = Variables()
         self.keeps_state = keeps_state
+        self.apply: Callable[[FileOperator], tuple[Tensor, ...]]
+        self.translate: Callable[[Sequence[FileOperator]], None]
         self._kept: list[str] = []
+        self._entered: list[FileGraph] = []
         self._real: dict[str, Value] = {}
         self._codes_of: dict[str, str] = {}
         self._converted = 0
+
+    def enter(self, graph: FileGraph) -> bool:
+        """Whether a network was not translated yet; from now on it was."""
+        if any(each is graph for each in self._entered):
+            return False
+        self._entered.append(graph)
+        return True
 
     def note_kept(self, name: str) -> None:
         """Say in a note that something is kept from run to run."""

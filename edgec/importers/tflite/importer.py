@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from edgec.importers.tflite.op_recurrent import batches
 from edgec.importers.tflite.op_shape import computed
 from edgec.importers.tflite.op_variables import update_variables
 from edgec.importers.tflite.registry import HANDLERS, obstacle
+from edgec.importers.tflite.turns import of_turns
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 
@@ -96,17 +97,25 @@ def _translated(
     for number in model.inputs:
         context.add_input(number, fixed[model.tensors[number].name])
     context.builder.outputs.extend(model.tensors[number].name for number in model.outputs)
-    nodes = tuple(_attempt(context, operator) for operator in model.operators)
+    nodes: list[TranslatedNode] = []
+
+    def translate(operators: Sequence[FileOperator]) -> None:
+        for each in operators:
+            nodes.append(attempt(context, _source(context, each), partial(_handle, context, each)))
+
+    context.apply, context.translate = partial(_apply, context), translate
+    translate(model.operators)
     update_variables(context)
-    return context, nodes
+    return context, tuple(nodes)
 
 
-def _attempt(context: Context, operator: FileOperator) -> TranslatedNode:
+def _handle(context: Context, operator: FileOperator) -> tuple[Tensor, ...]:
+    known = of_turns(context, operator, context.apply)
+    return context.apply(operator) if known is None else known
+
+
+def _apply(context: Context, operator: FileOperator) -> tuple[Tensor, ...]:
     node = TfliteNode(operator, context)
-    return attempt(context, _source(context, operator), partial(_handle, context, node, operator))
-
-
-def _handle(context: Context, node: TfliteNode, operator: FileOperator) -> tuple[Tensor, ...]:
     known = computed(node)
     if known is not None:
         return (known,)

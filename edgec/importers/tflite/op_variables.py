@@ -12,7 +12,7 @@ from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params
 from edgec.importers.tflite.node import TfliteNode
-from edgec.importers.tflite.states import carried, keep, meaning, slid, state_of, zeros
+from edgec.importers.tflite.states import carried, keep, meaning, same_codes, slid, state_of, zeros
 from edgec.importers.tflite.variables import Variable
 from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
@@ -45,7 +45,7 @@ def call_once(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
 
 def read_variable(ctx: Context, node: TfliteNode) -> Tensor:
     """Real numbers or codes of one meaning; what was assigned last, in this run or before."""
-    variable, file = node.variable(), node.output_file
+    variable, file = _of_run(ctx, node), node.output_file
     quant = meaning(file, file.shape)
     if variable.now is None and variable.before is None:
         start = variable.start or zeros(file.name, file.shape, quant)
@@ -60,7 +60,7 @@ def read_variable(ctx: Context, node: TfliteNode) -> Tensor:
 
 def assign_variable(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
     """Real numbers or codes, of the shape and meaning that others read."""
-    variable, x = node.variable(), node.tensor(1)
+    variable, x = _of_run(ctx, node), node.tensor(1)
     held = variable.held
     if held is not None:
         x = _fitting(x, held.quant) if isinstance(x, Constant) else x
@@ -92,7 +92,7 @@ def circular_buffer(ctx: Context, node: TfliteNode) -> Tensor:
         raise UnsupportedError(
             f"its input is {list(x.shape)}, its ring {list(file.shape)}", "correct the model"
         )
-    if quant is None or quant.dtype is not DType.INT8 or not _same(codes, quant):
+    if quant is None or quant.dtype is not DType.INT8 or not same_codes(codes, quant):
         raise UnsupportedError(
             "its input and its ring are no int8 codes of one meaning", "convert the model again"
         )
@@ -126,6 +126,15 @@ def _begin(node: TfliteNode) -> None:
     variable.start = node.constant(1, f"the initial value of {shown(variable.name)}")
 
 
+def _of_run(ctx: Context, node: TfliteNode) -> Variable:
+    """The variable that an operator reads or assigns once a run."""
+    if ctx.loop is not None:
+        raise UnsupportedError(
+            "it reads or assigns a variable in a loop", "read it before the loop, assign it after"
+        )
+    return node.variable()
+
+
 def _is_assigned(ctx: Context, variable: Variable) -> bool:
     """Whether an operator of the run assigns a variable."""
     handles = set()
@@ -156,20 +165,13 @@ def _alike(
         UnsupportedError: it has not.
     """
     real = quant is None and x.dtype is DType.FLOAT32
-    if x.shape != shape or not (real or _same(x.quant, quant)):
+    if x.shape != shape or not (real or same_codes(x.quant, quant)):
         raise UnsupportedError(
             f"the variable {shown(variable.name)} holds {_text(x.shape, x.quant, x.dtype)}, "
             f"and {_text(shape, quant, DType.FLOAT32)}",
             "let all that is read and assigned have one shape and one scale",
         )
     return x
-
-
-def _same(a: QuantParams | None, b: QuantParams | None) -> bool:
-    """Whether codes mean the same."""
-    if a is None or b is None:
-        return False
-    return (a.dtype, a.axis, a.scale, a.zero_point) == (b.dtype, b.axis, b.scale, b.zero_point)
 
 
 def _text(shape: tuple[int, ...], quant: QuantParams | None, dtype: DType) -> str:

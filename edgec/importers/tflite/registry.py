@@ -23,6 +23,7 @@ from edgec.importers.tflite import (
     op_shape,
     op_svdf,
     op_variables,
+    op_while,
 )
 from edgec.importers.tflite import op_elementwise as op_mask
 from edgec.importers.tflite import op_pooling as op_resize
@@ -75,6 +76,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "EQUAL": Entry(op_mask.compare(Relation.EQUAL)),
         "EXP": Entry(op_elementwise.unary(UnaryKind.EXP)),
         "EXPAND_DIMS": Entry(op_shape.expand_dims),
+        "FILL": Entry(op_shape.fill),
         "FLOOR": Entry(op_elementwise.unary(UnaryKind.FLOOR)),
         "FULLY_CONNECTED": Entry(op_layers.fully_connected, "FullyConnectedOptions"),
         "GATHER": Entry(op_select.gather, "GatherOptions"),
@@ -147,6 +149,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         ),
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
         "VAR_HANDLE": Entry(op_variables.var_handle, "VarHandleOptions"),
+        "WHILE": Entry(op_while.while_, "WhileOptions"),
     }
 )
 
@@ -154,7 +157,9 @@ _RECURRENT = Obstacle(
     "of recurrent operators only UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF are imported",
     "convert an LSTM of one direction, or import the network as ONNX",
 )
-_CONTROL = Obstacle("control flow is not compiled", "convert the network without it")
+_CONTROL = Obstacle(
+    "of control flow only WHILE and CALL_ONCE are imported", "convert the network without it"
+)
 _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -167,7 +172,7 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
             ),
             _RECURRENT,
         ),
-        **dict.fromkeys(("IF", "WHILE", "CALL"), _CONTROL),
+        **dict.fromkeys(("IF", "CALL"), _CONTROL),
     }
 )
 _UNKNOWN = Obstacle(

@@ -133,3 +133,10 @@ def zeros(name: str, shape: tuple[int, ...], quant: QuantParams | None) -> Const
     """Elements of a state after a reset: 0, codes at their zero point."""
     zero, dtype = (0, DType.FLOAT32) if quant is None else (quant.tensor_zero_point, quant.dtype)
     return Constant(f"{name}/reset", np.full(shape, zero, dtype.numpy), quant)
+
+
+def same_codes(a: QuantParams | None, b: QuantParams | None) -> bool:
+    """Whether codes mean the same."""
+    if a is None or b is None:
+        return False
+    return (a.dtype, a.axis, a.scale, a.zero_point) == (b.dtype, b.axis, b.scale, b.zero_point)
