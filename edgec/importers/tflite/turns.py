@@ -32,7 +32,7 @@ _NUMBERS = frozenset(
 """Operators that give constants where all that they read are whole numbers that are known."""
 _WHOLE = ("INT32", "INT64", "BOOL")
 _MOVES = ("GATHER", "SLICE", "STRIDED_SLICE", "RESHAPE", "SQUEEZE", "EXPAND_DIMS")
-"""Those that give constants of real numbers, too."""
+"""Operators that give constants of real numbers, too."""
 
 
 def known_numbers(
