@@ -44,6 +44,35 @@ class QConcat(IntegerOperator):
 
 
 @dataclass(frozen=True, slots=True)
+class QSlide(IntegerOperator):
+    """A window that moves on: y is x without its first positions along `axis`, and rows after it.
+
+    As many positions leave as rows come; both share one quantization with the output.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        x: T = field(metadata=value(*CODES))
+        rows: T = field(metadata=tensor(*CODES))
+
+    axis: int
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        longer = concat_shape((inputs.x, inputs.rows), self.axis)
+        new = longer[self.axis] - inputs.x[self.axis]
+        need(new < inputs.x[self.axis], "rows fill the whole window")
+        return inputs.x
+
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        both = np.concatenate([inputs.x.array, inputs.rows.array], axis=self.axis)
+        count = both.shape[self.axis]
+        return both.take(range(inputs.rows.array.shape[self.axis], count), self.axis)
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_same_codes((inputs.x, inputs.rows), output)
+
+
+@dataclass(frozen=True, slots=True)
 class QPad(IntegerOperator):
     """(before, after) per axis; `value` is an int8 code (CONSTANT mode)."""
 
