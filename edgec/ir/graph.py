@@ -206,6 +206,7 @@ class Graph:
         metadata: `edgec.*` properties of the model.
         length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
         rounding: whose rounding its integer operators compute with.
+        warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
     """
 
     name: str
@@ -220,6 +221,7 @@ class Graph:
     metadata: Mapping[str, str] = field(default_factory=dict)
     length: VariableLength | None = None
     rounding: Rounding = Rounding.EDGEC
+    warm_up: int = 0
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
