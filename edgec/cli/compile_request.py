@@ -17,6 +17,7 @@ from edgec.base.options import (
     Precision,
     QuantOptions,
     StatePairs,
+    StreamOptions,
 )
 from edgec.cli.help import INPUT, OUTPUT
 from edgec.cli.options import (
@@ -24,6 +25,7 @@ from edgec.cli.options import (
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AllowDelay,
     AppOption,
     BiasCorrection,
     BoardOption,
@@ -48,6 +50,8 @@ from edgec.cli.options import (
     RuntimeBits,
     Shapes,
     StateOption,
+    StreamFrames,
+    StreamOption,
     TargetDb,
     max_length_of,
     shapes_of,
@@ -142,6 +146,9 @@ def compile_request(
     shape: Shapes = None,
     state: StateOption = None,
     max_length: MaxLengthOption = None,
+    stream: StreamOption = None,
+    stream_frames: StreamFrames = None,
+    allow_delay: AllowDelay = False,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -265,6 +272,7 @@ def compile_request(
         main=main,
         placement=placement,
         optimize=optimize,
+        stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     if project is None:

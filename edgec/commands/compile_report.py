@@ -46,6 +46,7 @@ from edgec.report.model import (
     QdqReport,
     Report,
     SpeedReport,
+    StreamReport,
     TensorReport,
     finite,
 )
@@ -73,6 +74,7 @@ def build_report(
     optimize: Optimize = Optimize.SPEED,
     run_stack: Mapping[CompilerLevel, int] = MappingProxyType({}),
     speed: SpeedReport | None = None,
+    stream: StreamReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -91,6 +93,7 @@ def build_report(
         optimize: what the library prefers.
         run_stack: stack that the library needs, by level; empty: not measured.
         speed: what a run takes, estimated; None where no core is modelled.
+        stream: how it runs frame by frame; None: it does not.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -135,6 +138,7 @@ def build_report(
         loops=program.loops,
         state=state_pairs(ready.imported),
         speed=speed,
+        stream=stream,
     )
 
 

@@ -7,7 +7,7 @@ in time is gone: where the window has it, the stream has the frames before and a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edgec.base.errors import ConfigError, UnsupportedModelError, UnsupportedNode
@@ -57,7 +57,7 @@ def streamed(
         ConfigError: it has loops or a state, or no such axis or number of frames.
         UnsupportedModelError: all nodes that a stream cannot have.
     """
-    window = _window_of(graph, axes, frames)
+    window = check_window(graph, axes, frames)
     wanted = 1 if frames is None else frames
     needs: Mapping[str, int] = {}
     while True:
@@ -81,8 +81,8 @@ def streamed(
         needs = scan.rings.needs
 
 
-def _window_of(graph: Graph, axes: Mapping[str, int], frames: int | None) -> int:
-    """Frames of the window."""
+def check_window(graph: Graph, axes: Mapping[str, int], frames: int | None) -> int:
+    """Frames of the window of a network, of any stage; arguments and errors as of `streamed`."""
     if not graph.is_straight:
         raise ConfigError(
             "a network with loops or a state keeps frames by itself",
@@ -184,7 +184,7 @@ def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
     )
 
 
-def stream_notes(found: Streamed, outputs: Sequence[str]) -> tuple[str, ...]:
+def stream_notes(found: Streamed) -> tuple[str, ...]:
     """Lines on the meaning of a stream's outputs."""
     runs = found.graph.warm_up
     lines = [

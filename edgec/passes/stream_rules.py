@@ -268,7 +268,9 @@ def _pool(scan: Scan, node: Node) -> None:
     _over_time(scan, node, window, lambda: replace(attrs, pads=_without(attrs.pads, at)))
 
 
-def _window(kernel: tuple[int, ...], strides: Pair, pads: Pads2D, dilations: Pair, at: int) -> Window:
+def _window(
+    kernel: tuple[int, ...], strides: Pair, pads: Pads2D, dilations: Pair, at: int
+) -> Window:
     """The window along rows (0) or columns (1)."""
     reach = (kernel[at] - 1) * dilations[at] + 1
     return Window(reach, strides[at], pads[at], pads[at + 2])
@@ -366,9 +368,7 @@ def _reshape(scan: Scan, node: Node) -> None:
 def _slice(scan: Scan, node: Node) -> None:
     attrs, x = node.attrs_as(qops.QSlice), node.first
     frames = scan.frames[x]
-    start, step, size = (
-        each[frames.axis] for each in (attrs.starts, attrs.steps, attrs.sizes)
-    )
+    start, step, size = (each[frames.axis] for each in (attrs.starts, attrs.steps, attrs.sizes))
     if step < 0:
         raise RefusedError("it turns the frames round")
 

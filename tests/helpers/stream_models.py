@@ -73,9 +73,7 @@ class Net:
         infos = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs]
         x = helper.make_tensor_value_info("x", FLOAT, list(self.shape))
         graph = helper.make_graph(self._nodes, "net", [x], infos, self._weights)
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9
-        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
     def _small(self, count: int) -> np.ndarray:
         return self._random.normal(0, 0.1, count).astype(np.float32)
@@ -173,7 +171,9 @@ def per_frame() -> onnx.ModelProto:
     y = n.conv("x", (4, 6), [3], pads=[2, 0])
     gate = n.node("Sigmoid", n.conv(y, (6, 6), [1], relu=False))
     y = n.node("Mul", n.conv(y, (6, 6), [2], pads=[1, 0]), gate)
-    y = n.node("Concat", y, n.node("Pad", n.part(y, 2, 0, 19), n.integers(0, 0, 1, 0, 0, 0)), axis=1)
+    y = n.node(
+        "Concat", y, n.node("Pad", n.part(y, 2, 0, 19), n.integers(0, 0, 1, 0, 0, 0)), axis=1
+    )
     return n.model(n.conv(y, (12, 2), [1], relu=False))
 
 

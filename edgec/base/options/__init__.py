@@ -36,6 +36,7 @@ from edgec.base.options.quant import (
     check_seed,
 )
 from edgec.base.options.sizes import Budget, parse_bytes
+from edgec.base.options.stream import StreamOptions
 
 __all__ = [
     "DEFAULT_MAX_DROP",
@@ -64,6 +65,7 @@ __all__ = [
     "QuantSettings",
     "Residual",
     "StatePairs",
+    "StreamOptions",
     "TermsRule",
     "WeightPoolOptions",
     "check_drop",

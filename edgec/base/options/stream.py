@@ -57,6 +57,8 @@ class StreamOptions:
             axes[name] = int(axis)
         if frames is not None and not 1 <= frames <= _MOST_FRAMES:
             raise ConfigError(
-                f"a run cannot bring {frames} frames", where="--stream-frames", hint="give 1 or more"
+                f"a run cannot bring {frames} frames",
+                where="--stream-frames",
+                hint="give 1 or more",
             )
         return cls(axes, frames, allow_delay)

@@ -22,6 +22,7 @@ from edgec.report.model.memory import (
 )
 from edgec.report.model.report import SCHEMA, Report
 from edgec.report.model.speed import SpeedReport
+from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "RamWeightsReport",
     "Report",
     "SpeedReport",
+    "StreamReport",
     "TensorGap",
     "TensorReport",
     "finite",
