@@ -114,8 +114,9 @@ StreamOption = Annotated[
     typer.Option(
         "--stream",
         metavar="[INPUT=]1",
-        help="For networks with a window of time: take a few frames a run and keep what is needed of "
-        "those before. The number is the axis of time of INPUT (not needed if there is only one).",
+        help="For networks with a window of time: take a few frames a run and keep what is needed "
+        "of those before. The number is the axis of time of INPUT, which is not needed if there is "
+        "only one.",
         rich_help_panel=STREAMS,
     ),
 ]

@@ -151,16 +151,11 @@ def compile_model(
         _check_possible(real.graph, target, options)
         real = with_labels(real, options.labels)
         exact = quantized_model(real, options, say, BoardPrices(target))
-        framed = exact if options.stream is None else with_stream(exact, options.stream)
-        ready, pools = plan_pooled_layers(framed, target, options.pool, say)
+        ready, pools = plan_pooled_layers(
+            with_stream(exact, options.stream), target, options.pool, say
+        )
         say("planning memory")
         made, placement, speed = placed(pools, target, options)
-        stream = None
-        if ready.stream is not None:
-            whole = placed(
-                plan_pooled_layers(exact, target, options.pool, no_progress)[1], target, options
-            )
-            stream = stream_report(ready, whole.made, whole.speed)
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -196,7 +191,7 @@ def compile_model(
                 options.optimize,
                 run_stack,
                 speed,
-                stream,
+                stream_report(ready, exact, target, options),
             )
             found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
@@ -235,8 +230,7 @@ def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None
     """Refuse what board or main program surely cannot do, before the network is quantized."""
     check_could_fit(graph, board)
     check_keeps(options.app, graph)
-    if options.stream is not None:
-        stream_axes(graph, options.stream)
+    stream_axes(graph, options.stream)
 
 
 def _write_library(

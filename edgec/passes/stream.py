@@ -1,8 +1,8 @@
 """Make a network with a window of time one that takes a few frames a run.
 
-The whole-window network computes its outputs from the last T frames.  That of the stream takes N new
-ones in each run, keeps what it needs of earlier ones as state, and gives the same outputs.  Padding
-in time is gone: where the window has it, the stream has the frames before and after.
+The network of the whole window computes its outputs from the last T frames.  That of the stream
+takes N new ones in each run, keeps what it needs of earlier ones as state, and gives the same
+outputs.  Padding in time is gone: in its place the stream has the frames before and after.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ def _scanned(
 
 def _streamed(scan: Scan, axes: Mapping[str, int], window: int, frames: int) -> Streamed:
     """The result of a walk whose rings are all known."""
-    found = [_output(scan, name, frames) for name in scan.graph.outputs]
+    found = [_output(scan, name) for name in scan.graph.outputs]
     known = [each for each in found if each is not None]
     if not known:
         raise ConfigError("no output depends on the frames", where=_OPTION)
@@ -159,7 +159,7 @@ def _streamed(scan: Scan, axes: Mapping[str, int], window: int, frames: int) -> 
     )
 
 
-def _output(scan: Scan, name: str, run_frames: int) -> Result | None:
+def _output(scan: Scan, name: str) -> Result | None:
     """What an output depends on; None: not on the frames."""
     if name not in scan.frames:
         return scan.results.get(name)
@@ -179,8 +179,8 @@ def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
         reason=f"{reason}, in a stream",
         remedy="add --allow-delay, or pad only before the first frame"
         if late
-        else "use layers that look at a few frames, and pool with a mean or a maximum; or compile it "
-        "without --stream",
+        else "use layers that look at a few frames, and pool with a mean or a maximum; or compile "
+        "it without --stream",
     )
 
 
@@ -188,8 +188,8 @@ def stream_notes(found: Streamed) -> tuple[str, ...]:
     """Lines on the meaning of a stream's outputs."""
     runs = found.graph.warm_up
     lines = [
-        f"stream: {found.frames} of {found.window} frames a run; the first {runs} runs after a reset "
-        "give no output yet"
+        f"stream: {found.frames} of {found.window} frames a run; the first {runs} runs after a "
+        "reset give no output yet"
     ]
     if found.delay:
         lines.append(f"stream: outputs are about the frames {found.delay} before the newest")

@@ -1,10 +1,10 @@
 """Frames of a value of a stream: where they stand in the window, and what they were computed from.
 
-A network with a window of time computes each value for all frames of the window.  In a stream a run
-brings a few new frames and computes the frames of each value that are new then.  The arithmetic here
-says which those are.  It takes the network without its padding in time, with all frames that ever
-were before the window and all that will be after it: a frame that padding reaches in the window is
-another number there.
+A network with a window of time computes each value for all frames of the window.  In a stream a
+run brings a few new frames and computes the frames of each value that are new then.  The arithmetic
+here says which those are.  It takes the network without its padding in time, with all frames that
+ever were before the window and all that will be after it: a frame that padding reaches in the
+window is another number there.
 
 Positions of frames are those in the window of the value, from 0 on; positions before and after the
 window are frames of the stream as well.

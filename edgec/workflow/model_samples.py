@@ -111,9 +111,9 @@ def is_frames(stream: StreamReport, samples: Mapping[str, Array]) -> bool:
 def steps_of(report: Report, samples: Mapping[str, Array]) -> Steps:
     """Samples [N, ...] by input as the runs that they take.
 
-    Of a stream, each window is brought whole, so that what was before it plays no part.  Frames before its
-    first one, which a stream that has no padding may ask for, are zeros, as those after its last
-    one where outputs come late.
+    Of a stream, each window is brought whole, so that what was before it plays no part.  Frames
+    before its first one, which a stream that has no padding may ask for, are zeros, as those after
+    its last one where outputs come late.
 
     Raises:
         ConfigError: frames that are too few for an output.

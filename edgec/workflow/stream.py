@@ -16,16 +16,18 @@ from edgec.workflow.model_samples import frames_of
 _OPTION = "--stream"
 
 
-def stream_axes(graph: Graph, options: StreamOptions) -> dict[str, int]:
+def stream_axes(graph: Graph, options: StreamOptions | None) -> dict[str, int]:
     """Axis of time by input, in the graph's order of axes.
 
     Args:
         graph: of any stage, with the layouts of its inputs.
-        options: what the user said.
+        options: what the user said; None: nothing.
 
     Raises:
         ConfigError: there is no such input or axis, or no window to keep frames of.
     """
+    if options is None:
+        return {}
     found = {}
     for name, axis in options.axes.items():
         if not name and len(graph.inputs) > 1:
@@ -60,14 +62,16 @@ def model_shape(graph: Graph, name: str) -> tuple[int, ...]:
     return tuple(shape[perm.index(axis)] for axis in range(len(shape)))
 
 
-def with_stream(model: IntegerModel, options: StreamOptions) -> IntegerModel:
-    """The model that takes a few frames a run, of one that takes the whole window.
+def with_stream(model: IntegerModel, options: StreamOptions | None) -> IntegerModel:
+    """The model that takes a few frames a run, if it is to be one, of that of the whole window.
 
     Its calibration data become the steps of one stream.
 
     Raises:
         ConfigError, UnsupportedModelError: see `passes.stream.streamed`.
     """
+    if options is None:
+        return model
     axes = stream_axes(model.integer, options)
     found = streamed(model.integer, axes, options.frames, options.allow_delay)
     found = replace(found, graph=hold_carried(found.graph))

@@ -146,7 +146,7 @@ def validate_outputs(
 
 
 def _newest(report: Report, tensor: TensorReport, original: Array) -> Array:
-    """What the original gives for the frames of the last run, of a stream with a result for each."""
+    """Results of the original; of a stream with one for each frame, those of the last run."""
     axis = None if report.stream is None else report.stream.axes.get(tensor.name)
     if axis is None:
         return original

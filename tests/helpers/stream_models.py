@@ -188,7 +188,7 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "same, strided": same_strided,
     "per frame": per_frame,
 }
-TIME = {name: 2 for name in NETWORKS}
+TIME = dict.fromkeys(NETWORKS, 2)
 """Axis of time of the input."""
 DELAYED = ("matchbox", "same, strided")
 """Networks that look ahead."""
