@@ -101,6 +101,12 @@ def specs_of(report: Report, samples: Mapping[str, Array]) -> list[InputSpec]:
     return input_specs(report.inputs)
 
 
+def runs_without_output(report: Report, samples: Mapping[str, Array]) -> int:
+    """The samples of `fitting` that have none: the first frames of a stream."""
+    stream = report.stream
+    return stream.warm_up if stream is not None and is_frames(stream, samples) else 0
+
+
 def is_frames(stream: StreamReport, samples: Mapping[str, Array]) -> bool:
     """Whether samples are the frames of runs, not windows."""
     name = next(name for name in stream.axes if name in samples)

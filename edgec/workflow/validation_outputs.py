@@ -13,7 +13,12 @@ from edgec.base.errors import ConfigError
 from edgec.base.samples import SampleFile, load_labelled, load_samples
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation import check_labels, classes_of, decision, original_outputs
-from edgec.workflow.model_samples import about_outputs, fitting, specs_of
+from edgec.workflow.model_samples import (
+    about_outputs,
+    fitting,
+    runs_without_output,
+    specs_of,
+)
 from edgec.workflow.output_metrics import Distance, distance
 from edgec.workflow.session import decode, length_of, stacked, to_model
 
@@ -55,6 +60,8 @@ def read_inputs(report: Report, file: SampleFile, limit: int | None) -> Validati
     except ConfigError as error:
         if not error.what.startswith("no labels: "):
             raise
+    if limit is not None:
+        limit += runs_without_output(report, samples)
     return ValidationInputs(
         {name: array[:limit] for name, array in samples.items()},
         None if labels is None else labels[:limit],
