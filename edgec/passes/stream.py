@@ -160,7 +160,7 @@ def _streamed(scan: Scan, axes: Mapping[str, int], window: int, frames: int) -> 
 
 
 def _output(scan: Scan, name: str) -> Result | None:
-    """What an output depends on; None: not on the frames."""
+    """The dependence of an output on frames; None: it has none."""
     if name not in scan.frames:
         return scan.results.get(name)
     own = scan.frames[name]
@@ -182,20 +182,3 @@ def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
         else "use layers that look at a few frames, and pool with a mean or a maximum; or compile "
         "it without --stream",
     )
-
-
-def stream_notes(found: Streamed) -> tuple[str, ...]:
-    """Lines on the meaning of a stream's outputs."""
-    runs = found.graph.warm_up
-    lines = [
-        f"stream: {found.frames} of {found.window} frames a run; the first {runs} runs after a "
-        "reset give no output yet"
-    ]
-    if found.delay:
-        lines.append(f"stream: outputs are about the frames {found.delay} before the newest")
-    if not found.equals_window:
-        lines.append(
-            "stream: padding in time reaches the outputs of the whole window; the stream has the "
-            "frames before and after in its place"
-        )
-    return tuple(lines)

@@ -121,7 +121,7 @@ def windowed(own: Frames, window: Window, length: int, least_delay: int = 0) -> 
 
 
 def whole(own: Frames, skipped: int = 0) -> Result:
-    """What is computed from the frames of the window but the first `skipped` ones."""
+    """A result of the frames of the window but the first `skipped` ones."""
     return Result(
         depth=own.depth + (own.length - skipped - 1) * own.stride,
         delay=own.delay_of_input,

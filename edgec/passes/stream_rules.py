@@ -22,7 +22,7 @@ class RefusedError(Exception):
 
 
 class MultipleError(Exception):
-    """A run must bring a multiple of so many frames.
+    """A run must bring a multiple of some number of frames.
 
     Attributes:
         multiple: the number.
@@ -77,7 +77,7 @@ class Scan:
         """Add a node whose outputs have new frames in each run.
 
         Args:
-            node: of the old graph.
+            node: a node of the graph of the whole window.
             frames: what its outputs hold.
             inputs: its operands, where they are other ones.
             attrs: its operator, where that is another one.

@@ -42,7 +42,7 @@ def profile_input(
     """The first of the samples, or pseudo-random codes without any.
 
     Args:
-        report: of the build.
+        report: the report of the build.
         samples: on disk, or [N, ...] by input name.
         length: length of the run, for a model of variable length; None: that of the samples, or
             the longest if there are no samples.

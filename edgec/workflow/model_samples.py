@@ -61,7 +61,7 @@ def fitting(
     """Samples of the model's shape; of a stream these are windows, or else the frames of runs.
 
     Args:
-        report: of the build.
+        report: the report of the build.
         read: gives samples of a form, or raises ConfigError.
 
     Raises:
@@ -167,7 +167,7 @@ def about_outputs(
     """Samples of the model's shape and labels, one for each output that `steps_of` wants.
 
     Args:
-        report: of the build.
+        report: the report of the build.
         samples: windows, or the frames of runs, [N, ...] by input.
         labels: [N]; None: not known.
 

@@ -9,7 +9,7 @@ from edgec.base.names import shown
 from edgec.base.options import StreamOptions
 from edgec.ir.graph import Graph
 from edgec.passes.hold_carried import hold_carried
-from edgec.passes.stream import Streamed, check_window, stream_notes, streamed
+from edgec.passes.stream import Streamed, check_window, streamed
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.model_samples import frames_of
 
@@ -20,7 +20,7 @@ def stream_axes(graph: Graph, options: StreamOptions | None) -> dict[str, int]:
     """Axis of time by input, in the graph's order of axes.
 
     Args:
-        graph: of any stage, with the layouts of its inputs.
+        graph: a graph of any stage, with the layouts of its inputs.
         options: what the user said; None: nothing.
 
     Raises:
@@ -80,12 +80,10 @@ def with_stream(model: IntegerModel, options: StreamOptions | None) -> IntegerMo
         for name, array in model.calibration.items()
     }
     least = min((len(array) for array in steps.values()), default=0)
-    notes = (*model.notes, *stream_notes(found))
     return replace(
         model,
         integer=found.graph,
         calibration={name: array[:least] for name, array in steps.items()},
-        notes=notes,
         stream=found,
     )
 
