@@ -11,15 +11,19 @@ import onnx
 import pytest
 from bad_input_support import check_one_message, edgec
 from emulated import need_emulator
+from exported_library import export, run
 from loop_models import moving_average
 from stream_models import NETWORKS, Net, matchbox, tenet, valid
 
-from edgec.base.options import CompileOptions, StreamOptions
+from edgec.base.options import CompileOptions, Placement, StreamOptions
+from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.interp import run_stream
 from edgec.report.model import Report
+from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel
 from edgec.sim.native import STATUS_NAMES
+from edgec.toolchain.platformio import FirmwareFiles
 from edgec.workflow.session import LIBRARY_DIR, encode
 from edgec.workflow.validation import validate
 
@@ -203,6 +207,7 @@ def two_inputs() -> onnx.ModelProto:
         (valid, ("--stream-frames", "2"), "add --stream AXIS"),
         (valid, ("--allow-delay",), "add --stream AXIS"),
         (valid, ("--stream", "2", "--max-length", "8"), "leave out --stream or --max-length"),
+        (valid, ("--stream", "2", "--app", "mlperf"), "leave out --stream or --app"),
         (moving_average, ("--stream", "1"), "keeps frames by itself"),
         (two_inputs, ("--stream", "2"), "which input brings frames is not said: x, bias"),
         (matchbox, ("--stream", "2"), "add --allow-delay"),
@@ -234,3 +239,53 @@ def test_a_project_file_says_it(tmp_path, capsys, monkeypatch):
     done = edgec(capsys, "compile")
     assert done.code == 0, done.err
     assert Report.read(tmp_path / "build" / "net-host").stream.frames == 2
+
+
+def test_weights_in_ram_and_exports(tmp_path, capsys):
+    """Other options work together with a stream, and an export waits for the first output."""
+    need_emulator(BOARDS[0])
+    stream = StreamOptions({"": 2}, frames=2)
+    placed = built(valid(), tmp_path, BOARDS[0], stream, placement=Placement.SRAM)
+    assert not any(check.skipped for check in placed.report.checks)
+    line = frames(60)
+    steps = line.reshape(30, 2, CHANNELS).swapaxes(1, 2)
+    wanted = built(valid(), tmp_path, "host", None).run(windows(line, WINDOW, 1), "host")
+    assert np.array_equal(placed.run(steps, "emulator"), wanted[1::2])
+    library = export(placed.folder, "c", tmp_path / "exported")
+    assert "output 0: element" in run("make", cwd=library)
+    assert "first 8 runs return `EDGEC_NOT_YET`" in (library / "README.md").read_text("utf-8")
+
+
+def test_two_streams_in_one_program(both, tmp_path):
+    """Contexts with a state each share nothing."""
+    _, stream = both
+    host = HostModel(stream.folder / LIBRARY_DIR, tmp_path)
+    lines = [frames(40, seed=seed)[:, :, None] for seed in (1, 2)]
+    tensor = stream.report.inputs[0]
+    codes = [encode(each, tensor) for each in lines]
+    streams = [host.stream() for _ in lines]
+    found = [[], []]
+    for run_number in range(40):
+        for each, given, kept in zip(streams, codes, found, strict=True):
+            (output,) = each.run([given[run_number : run_number + 1]])
+            kept.append(output[0])
+    for line, kept in zip(lines, found, strict=True):
+        wanted = host.stream().run([encode(line, tensor)])[0]
+        assert np.array_equal(np.stack(kept), wanted)
+
+
+def test_a_bundle_begins_streams_anew(both, tmp_path):
+    _, stream = both
+    path = saved(valid(), tmp_path, "other")
+    board = stream.report.board
+    other = compile_model(path, board, out=tmp_path / "other", options=CompileOptions())
+    bundle = bundle_models([other.folder, stream.folder], tmp_path / "bundle")
+    assert all(model.checked for model in bundle.models)
+    codes = [encode(frames(40)[:, :, None], stream.report.inputs[0])]
+    with EmulatedFirmware(tmp_path / "bundle" / FirmwareFiles.ELF, board) as firmware:
+        client = firmware.client
+        for _ in range(2):
+            client.select(1)
+            ready = [client.run([each[index] for each in codes]).ready for index in range(19)]
+            assert ready == [False] * 16 + [True] * 3
+            client.select(0)

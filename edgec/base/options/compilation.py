@@ -215,5 +215,12 @@ class CompileOptions(IntegerOptions):
                     "takes frames of a window of one length",
                     "leave out --stream or --max-length",
                 ),
+                Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.app is App.CONSOLE,
+                    "is not what MLPerf's runner asks for: it sends whole inputs, or sound (sww01)",
+                    "leave out --stream or --app",
+                ),
             ]
         )
