@@ -197,7 +197,7 @@ def _compare(
             for index, (model, folder) in enumerate(zip(models, folders, strict=True)):
                 firmware.client.select(index)
                 inputs = [_noise(tensor.size_bytes) for tensor in firmware.info().inputs]
-                found = _first_outputs(firmware, inputs)
+                found = _first_outputs(firmware, inputs, _runs(folder))
                 for ours, alone in zip(found, _alone(model, folder, board, inputs), strict=True):
                     if not np.array_equal(ours, alone.reshape(-1)):
                         raise SimulationError(
@@ -208,11 +208,17 @@ def _compare(
     return True
 
 
-def _first_outputs(firmware: EmulatedFirmware, inputs: Sequence[Array]) -> tuple[Array, ...]:
-    """The first outputs that mean something, of one input again and again."""
-    found = firmware.run(inputs)
-    while not found.ready:
-        found = firmware.run(inputs)
+def _runs(folder: Path) -> int:
+    """Runs from a reset to the first output."""
+    stream = Report.read(folder).stream
+    return 1 if stream is None else stream.runs
+
+
+def _first_outputs(
+    firmware: EmulatedFirmware, inputs: Sequence[Array], runs: int
+) -> tuple[Array, ...]:
+    """The outputs of the last of some runs of one input."""
+    *_, found = (firmware.run(inputs) for _ in range(runs))
     return found.outputs
 
 
@@ -227,11 +233,10 @@ def _alone(
     """Outputs of the library on this computer, or of the firmware that `folder` holds."""
     if not runs_natively(board):
         with EmulatedFirmware(firmware_program(folder, Report.read(folder)), board) as firmware:
-            return list(_first_outputs(firmware, inputs))
+            return list(_first_outputs(firmware, inputs, _runs(folder)))
     with (
         temporary_folder() as build_dir,
         host_process(model.library_dir, build_dir, flags=("-O1",)) as host,
     ):
-        stream = Report.read(folder).stream
-        runs = 1 if stream is None else stream.runs
-        return [each[-1] for each in host.run([np.stack([array] * runs) for array in inputs])]
+        steps = [np.stack([array] * _runs(folder)) for array in inputs]
+        return [each[-1] for each in host.run(steps)]
