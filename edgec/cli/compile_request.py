@@ -18,6 +18,7 @@ from edgec.base.options import (
     QuantOptions,
     Rows,
     StatePairs,
+    StreamOptions,
 )
 from edgec.cli.help import INPUT, OUTPUT
 from edgec.cli.options import (
@@ -25,6 +26,7 @@ from edgec.cli.options import (
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AllowDelay,
     AppOption,
     BiasCorrection,
     BoardOption,
@@ -50,6 +52,8 @@ from edgec.cli.options import (
     RuntimeBits,
     Shapes,
     StateOption,
+    StreamFrames,
+    StreamOption,
     TargetDb,
     max_length_of,
     shapes_of,
@@ -144,6 +148,9 @@ def compile_request(
     shape: Shapes = None,
     state: StateOption = None,
     max_length: MaxLengthOption = None,
+    stream: StreamOption = None,
+    stream_frames: StreamFrames = None,
+    allow_delay: AllowDelay = False,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -269,6 +276,7 @@ def compile_request(
         placement=placement,
         optimize=optimize,
         rows=rows,
+        stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     if project is None:

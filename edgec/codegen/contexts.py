@@ -75,6 +75,7 @@ class HeaderContext:
         example: a program that uses the library, as lines of a comment.
         labels: the library has a header with the names of classes.
         state_bytes: what a context keeps between runs.
+        warm_up: runs after a reset without outputs.
         runtime: the number of the runtime's headers, eight hexadecimal digits.
         stack: what its functions need, in words, one text; none where it was not measured.
     """
@@ -97,6 +98,7 @@ class HeaderContext:
     example: tuple[str, ...]
     labels: bool
     state_bytes: int
+    warm_up: int
     runtime: str
     stack: tuple[str, ...]
 
@@ -226,6 +228,7 @@ class SourceContext:
         max_length: longest run; 0: all runs have one length.
         init: the function that gives a context its arena alone.
         state: what a context keeps between runs, in parts.
+        warm_up: runs after a reset without outputs.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -244,6 +247,7 @@ class SourceContext:
     max_length: int
     init: str
     state: tuple[StateContext, ...]
+    warm_up: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

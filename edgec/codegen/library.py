@@ -157,6 +157,7 @@ def header_context(
         example=tuple(f" *     {line}".rstrip() for line in example(program, names).splitlines()),
         labels=bool(about.labels),
         state_bytes=program.state_bytes,
+        warm_up=program.warm_up,
         runtime=runtime_number(),
         stack=(about.stack,) if about.stack else (),
     )
@@ -204,6 +205,7 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
         max_length=program.max_length,
         init="init_without_state" if program.state else f"{names.prefix}_init",
         state=state_contexts(program, constants),
+        warm_up=program.warm_up,
     )
 
 

@@ -47,6 +47,7 @@ from edgec.report.model import (
     Report,
     RowsReport,
     SpeedReport,
+    StreamReport,
     TensorReport,
     finite,
 )
@@ -75,6 +76,7 @@ def build_report(
     run_stack: Mapping[CompilerLevel, int] = MappingProxyType({}),
     speed: SpeedReport | None = None,
     rows: RowsReport | None = None,
+    stream: StreamReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -94,6 +96,7 @@ def build_report(
         run_stack: stack that the library needs, by level; empty: not measured.
         speed: what a run takes, estimated; None where no core is modelled.
         rows: layers in turns of a few rows; None: nobody looked for them.
+        stream: how it runs frame by frame; None: it does not.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -139,6 +142,7 @@ def build_report(
         state=state_pairs(ready.imported),
         speed=speed,
         rows=rows,
+        stream=stream,
     )
 
 

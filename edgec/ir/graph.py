@@ -208,6 +208,7 @@ class Graph:
         length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
         rounding: whose rounding its integer operators compute with.
         chains: layers that run in turns of a few rows, in order; of a graph that is to be lowered.
+        warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
     """
 
     name: str
@@ -223,6 +224,7 @@ class Graph:
     length: VariableLength | None = None
     rounding: Rounding = Rounding.EDGEC
     chains: tuple[RowChain, ...] = ()
+    warm_up: int = 0
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:

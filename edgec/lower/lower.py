@@ -75,6 +75,7 @@ def lower(
         loops=bound.loops,
         state_bytes=plan.state_bytes,
         state=tuple(ProgramState(tensors[name], *initial) for name, initial in state),
+        warm_up=graph.warm_up,
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
 

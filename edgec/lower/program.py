@@ -282,6 +282,7 @@ class Program:
         loops: the steps that are repeated, an outer loop before those within it.
         state_bytes: size of the state.
         state: its parts.
+        warm_up: runs after a reset whose outputs mean nothing.
     """
 
     name: str
@@ -298,6 +299,7 @@ class Program:
     loops: tuple[StepLoop, ...] = field(default=(), metadata=LATER)
     state_bytes: int = field(default=0, metadata=LATER)
     state: tuple[ProgramState, ...] = field(default=(), metadata=LATER)
+    warm_up: int = field(default=0, metadata=LATER)
 
     def loops_around(self, step: int) -> tuple[StepLoop, ...]:
         """The loops that repeat a step, from the outermost on."""

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.model import CheckReport, Report
+from edgec.report.stream_text import stream_lines
 from edgec.report.verdict import Verdict, verdict_of
 
 _BAR = 10
@@ -71,10 +72,11 @@ def warning_lines(report: Report) -> Iterator[str]:
 
 
 def _kept(report: Report) -> Iterator[str]:
-    """A line on what the model keeps from run to run, which nobody may have asked for."""
+    """Lines on what the model keeps from run to run, which nobody may have asked for."""
     if report.state:
         pairs = ", ".join(f"{taken} = {given}" for taken, given in report.state.items())
         yield f"kept from run to run: {safe(pairs)}"
+    yield from stream_lines(report)
 
 
 def answer_lines(report: Report, folder: Path) -> Iterator[tuple[str, str]]:

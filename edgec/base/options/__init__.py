@@ -37,6 +37,7 @@ from edgec.base.options.quant import (
     check_seed,
 )
 from edgec.base.options.sizes import Budget, parse_bytes
+from edgec.base.options.stream import StreamOptions
 
 __all__ = [
     "DEFAULT_MAX_DROP",
@@ -66,6 +67,7 @@ __all__ = [
     "Residual",
     "Rows",
     "StatePairs",
+    "StreamOptions",
     "TermsRule",
     "WeightPoolOptions",
     "check_drop",

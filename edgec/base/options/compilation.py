@@ -13,6 +13,7 @@ from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
+from edgec.base.options.stream import StreamOptions
 from edgec.base.rounding import Rounding
 
 if TYPE_CHECKING:
@@ -194,6 +195,7 @@ class CompileOptions(IntegerOptions):
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
+        stream: make a network with a window of time one that runs frame by frame.
     """
 
     build: bool = True
@@ -208,6 +210,7 @@ class CompileOptions(IntegerOptions):
     placement: Placement | None = None
     optimize: Optimize = Optimize.SPEED
     rows: Rows = Rows.AUTO
+    stream: StreamOptions | None = None
 
     def __post_init__(self) -> None:
         refuse_without_effect(
@@ -218,6 +221,20 @@ class CompileOptions(IntegerOptions):
                     self.app is App.CONSOLE,
                     "takes the place of the console's main program",
                     "leave out --main or --app",
-                )
+                ),
+                Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.max_length is None,
+                    "takes frames of a window of one length",
+                    "leave out --stream or --max-length",
+                ),
+                Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.app is App.CONSOLE,
+                    "is not what MLPerf's runner asks for: it sends whole inputs, or sound (sww01)",
+                    "leave out --stream or --app",
+                ),
             ]
         )

@@ -23,6 +23,7 @@ from edgec.report.model.memory import (
 from edgec.report.model.report import SCHEMA, Report
 from edgec.report.model.rows import RowsPoint, RowsReport
 from edgec.report.model.speed import SpeedReport
+from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "RowsPoint",
     "RowsReport",
     "SpeedReport",
+    "StreamReport",
     "TensorGap",
     "TensorReport",
     "finite",

@@ -26,6 +26,7 @@ from edgec.report.model.layers import LayerReport, PooledLayerReport
 from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
 from edgec.report.model.rows import RowsReport
 from edgec.report.model.speed import SpeedReport
+from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 from edgec.target.board import Board
 
@@ -58,6 +59,7 @@ class Report:
         state: outputs of the model's file that it takes in the next run, by input.
         speed: what a run takes, estimated; None where no core is modelled.
         rows: layers that run in turns of a few rows, and the other ways; None: not looked for.
+        stream: how it runs frame by frame; None: it does not.
     """
 
     schema: int
@@ -95,6 +97,7 @@ class Report:
     loops: tuple[StepLoop, ...] = ()
     speed: SpeedReport | None = None
     rows: RowsReport | None = None
+    stream: StreamReport | None = None
 
     @property
     def calls(self) -> tuple[int, ...]:
