@@ -19,6 +19,7 @@ from edgec.base.options import (
     StatePairs,
 )
 from edgec.cli.help import INPUT, OUTPUT
+from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -49,8 +50,8 @@ from edgec.cli.options import (
     Shapes,
     StateOption,
     TargetDb,
+    ValueOption,
     max_length_of,
-    shapes_of,
 )
 from edgec.cli.project_file import ProjectFile
 from edgec.report.progress import status
@@ -141,6 +142,7 @@ def compile_request(
     normalize: NormalizeOption = None,
     shape: Shapes = None,
     state: StateOption = None,
+    value: ValueOption = None,
     max_length: MaxLengthOption = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
@@ -238,6 +240,7 @@ def compile_request(
     options = CompileOptions(
         shapes=shapes_of(shape),
         state=StatePairs.parse(state or []),
+        values=values_of(value),
         max_length=max_length_of(max_length),
         rounding=rounding,
         app=app,
