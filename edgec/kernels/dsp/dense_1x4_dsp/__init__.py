@@ -15,7 +15,13 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import has_room_for_any_code
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.dense import WORD, flipped_words, odd_sums, paired_words
+from edgec.kernels.common.dense import (
+    WORD,
+    flipped_words,
+    joined_filters,
+    odd_sums,
+    paired_words,
+)
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
@@ -34,6 +40,7 @@ WIDENED_BYTES = 8
 """Bytes of four values of x, widened to two words of int16 pairs."""
 
 _BATCH = 8
+_LEAST_OF_INT8 = -128
 _SUM_BYTES = 4
 _SUM_BITS = 8 * _SUM_BYTES
 _START_BYTES = 8
@@ -50,10 +57,11 @@ _LONG = 32
 @dataclass(frozen=True, slots=True)
 class Dense1x4(LayerFunction):
     """Product of a vector with constant weights, four filters at a time:
-    `edgec/dense/dense_1x4_dsp.h`.
+    `edgec/dense/dense_1x4_dsp.h`, of int16 `edgec/dense/dense_1x4_pairs_dsp.h`.
 
     x int8 or int16 [depth]; y [units].  Where x is int8, weights are as `flipped_words` gives them
-    for four filters, biases with `odd_sums` (`kernels.common.dense`); else as `paired_words` does.
+    for four filters, biases with `odd_sums` (`kernels.common.dense`); else as `joined_filters`
+    does, or `paired_words` where the core issues two instructions.
 
     Attributes:
         depth, units: shapes.
@@ -77,6 +85,26 @@ class Dense1x4(LayerFunction):
     dual_issue: bool = False
     roomy: bool = False
     typed: TypedEnd | None = field(default=None, metadata=LATER)
+
+    @property
+    def joins(self) -> bool:
+        """Two filters lie in one (`joined_filters`)."""
+        return self.reads_int16 and not self.dual_issue
+
+    @property
+    def in_place(self) -> bool:
+        """The row is read where it lies: it has full words only, and all sums fit into scratch."""
+        return self.joins and not self.rest and self.fours <= _BATCH + self.words // 2
+
+    @property
+    def copy(self) -> str:
+        """Function that puts the row into scratch."""
+        return "copy1" if self.reads_int16 else "widen1"
+
+    @property
+    def row(self) -> str:
+        """The row that the products take, in C: without a first value where sums start at 0."""
+        return "row + 1" if self.joins and not self.in_place else "row"
 
     @property
     def sums(self) -> str:
@@ -127,16 +155,18 @@ class Dense1x4(LayerFunction):
     @property
     def batch(self) -> int:
         """Groups of filters whose sums are computed in one call."""
-        return min(_BATCH, self.fours)
+        return self.fours if self.in_place else min(_BATCH, self.fours)
 
     @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, after the widened row."""
+        if self.in_place:
+            return 0
         return _START_BYTES + self.words * WIDENED_BYTES
 
     @property
     def scratch_bytes(self) -> int:
-        """The widened row, and the sums of a batch."""
+        """The widened row, unless it is read where it lies, and the sums of a batch."""
         return self.sums_at + self.batch * FILTERS * _SUM_BYTES
 
     @property
@@ -196,9 +226,14 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     found = spec(graph, node, target)
     small = found.scratch_bytes <= target.scratch_limit_bytes
     one_row = dense_window(graph, node).out_pixels == 1
-    # Rows of int16 have no arithmetic that needs more room than their sums.
-    fits = found.reads_int16 or has_room_for_any_code(graph, node)
-    return one_row and small and fits
+    return one_row and small and _fits(graph, node, found)
+
+
+def _fits(graph: Graph, node: Node, spec: Dense1x4) -> bool:
+    """Rows of int16 have no arithmetic that needs more room than their sums; filters may not."""
+    if spec.joins:
+        return int(graph.constants[plain_inputs(node).w].array.min()) > _LEAST_OF_INT8
+    return spec.reads_int16 or has_room_for_any_code(graph, node)
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
@@ -230,7 +265,9 @@ def arguments(graph: Graph, node: Node, spec: Dense1x4, pool: ConstantPool) -> t
     """Filters four by four, as the type of x wants them."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        if spec.reads_int16:
+        if spec.joins:
+            words = joined_filters(weights)
+        elif spec.reads_int16:
             words = paired_words(weights, FILTERS)
         else:
             words, bias = flipped_words(weights, FILTERS), bias + odd_sums(weights)
