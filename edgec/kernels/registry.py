@@ -28,6 +28,7 @@ from edgec.kernels.generic.conv2d import FAMILY as GENERIC_CONV2D
 from edgec.kernels.generic.conv_transpose import FAMILY as GENERIC_CONV_TRANSPOSE
 from edgec.kernels.generic.depthwise import FAMILY as GENERIC_DEPTHWISE
 from edgec.kernels.generic.elementwise import FAMILY as ELEMENTWISE
+from edgec.kernels.generic.elementwise_chain import FAMILY as ELEMENTWISE_CHAIN
 from edgec.kernels.generic.fill import FAMILY as GENERIC_FILL
 from edgec.kernels.generic.gemm import FAMILY as GENERIC_GEMM
 from edgec.kernels.generic.log_softmax import FAMILY as GENERIC_LOG_SOFTMAX
@@ -102,6 +103,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_CONV2D,
     GENERIC_CONV_TRANSPOSE,
     ELEMENTWISE,
+    ELEMENTWISE_CHAIN,
     GENERIC_SOFTMAX,
     GENERIC_MAX_POOL,
     GENERIC_AVERAGE_POOL,

@@ -81,7 +81,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_in_bytes(_gemm(spec), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
-        case s.Elementwise():
+        case s.Elementwise() | s.ElementwiseChain():
             sizes = [dtype.size_bytes for dtype in spec.types]
             return list(_wide(spec.loops, operand, sizes[operand], sizes[-1]))
         case s.Dense2x2():

@@ -18,6 +18,7 @@ from edgec.kernels.generic.conv_transpose import ConvTranspose
 from edgec.kernels.generic.depthwise import Depthwise
 from edgec.kernels.generic.elementwise import Elementwise
 from edgec.kernels.generic.elementwise.operators import Element
+from edgec.kernels.generic.elementwise_chain import ElementwiseChain, Step
 from edgec.kernels.generic.fill import Fill
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.generic.log_softmax import LogSoftmax
@@ -75,6 +76,7 @@ __all__ = [
     "DepthwiseM0",
     "Element",
     "Elementwise",
+    "ElementwiseChain",
     "Embedding",
     "Fill",
     "Gemm",
@@ -98,6 +100,7 @@ __all__ = [
     "ResizeNearest",
     "Softmax",
     "StackTurn",
+    "Step",
     "StreamAddNeon",
     "StridedCopy",
     "TopK",
