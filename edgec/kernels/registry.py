@@ -45,6 +45,7 @@ from edgec.kernels.generic.top_k import FAMILY as GENERIC_TOP_K
 from edgec.kernels.generic.tree_ensemble import FAMILY as GENERIC_TREE_ENSEMBLE
 from edgec.kernels.generic.window_dot import FAMILY as GENERIC_WINDOW_DOT
 from edgec.kernels.m0.dense_1x4_s8_m0 import FAMILY as M0_DENSE_1X4
+from edgec.kernels.m0.dense_1x4_s16_m0 import FAMILY as M0_DENSE_1X4_S16
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
@@ -90,6 +91,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_DENSE_3X2,
     M0_DEPTHWISE,
     M0_DENSE_1X4,
+    M0_DENSE_1X4_S16,
     M0_DENSE_5X2,
     NEON_LUT,
     NEON_RESCALE,

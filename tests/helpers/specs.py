@@ -35,6 +35,7 @@ from edgec.kernels.generic.top_k import TopK
 from edgec.kernels.generic.tree_ensemble import TreeEnsemble
 from edgec.kernels.generic.window_dot import WindowDot
 from edgec.kernels.m0.dense_1x4_s8_m0 import Dense1x4M0
+from edgec.kernels.m0.dense_1x4_s16_m0 import Dense1x4S16M0
 from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
@@ -64,6 +65,7 @@ __all__ = [
     "ConvTranspose",
     "Dense1x4",
     "Dense1x4M0",
+    "Dense1x4S16M0",
     "Dense2x2",
     "Dense3x2",
     "Dense4x2",
