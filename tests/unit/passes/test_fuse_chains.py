@@ -11,7 +11,7 @@ from loop_nets import LoopMaker
 from random_graphs import adversarial_inputs
 
 from edgec.base.dtypes import DType
-from edgec.interp import run_graph
+from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import qops
 from edgec.ir.graph import Graph
 from edgec.ir.stored import graph_from_data, graph_to_data
@@ -65,6 +65,18 @@ def test_operators_are_apart_again() -> None:
             type(link.attrs) for link in node.attrs_as(qops.QChain).links
         ]
         verify(inner, Stage.INTEGER, "unchained")
+
+
+@pytest.mark.parametrize("net", NETS)
+def test_samples_are_computed_side_by_side(net: str) -> None:
+    graph = fuse_chains(NETS[net]())
+    samples = list(adversarial_inputs(graph, np.random.default_rng(2)))
+    together = run_graph_batch(
+        graph, {x: np.concatenate([s[x] for s in samples]) for x in graph.inputs}
+    )
+    for number, inputs in enumerate(samples):
+        for name in graph.outputs:
+            np.testing.assert_array_equal(together[name][number], run_graph(graph, inputs)[name][0])
 
 
 def test_what_others_read_stays() -> None:

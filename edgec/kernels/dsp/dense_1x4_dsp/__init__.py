@@ -190,21 +190,22 @@ _WORD_CODE_BYTES = {DType.INT8: 72, DType.INT16: 88}
 
 
 def parts(spec: Dense1x4, _run: Run) -> Parts:
-    """Counts of a call; nobody has measured int16, or other ends than a multiplier of 31 bits."""
+    """Counts of a call; nobody has measured the ends of 16 by 15 bits, or multipliers of 15."""
     turns = spec.words // spec.unrolled
+    kind = "joined " if spec.joins else "wide " if spec.reads_int16 else ""
     counts: dict[str, float] = {
         "call": 1,
         "batch": -(-spec.fours // spec.batch),
-        "word of the row": spec.words,
+        f"{kind}word of the row": 0 if spec.in_place else spec.words,
         "rest of the row": 1 if spec.rest else 0,
-        "four filters": spec.fours,
-        "word of four filters": spec.fours * spec.words,
+        f"{kind}four filters": spec.fours,
+        f"{kind}word of four filters": spec.fours * spec.words,
         "turn": spec.fours * turns if turns > 1 else 0,
-        "output": spec.out_elements,
+        "wide output" if spec.typed is not None else "output": spec.out_elements,
         "addition": spec.out_elements if spec.adds else 0,
     }
     loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES[spec.x_dtype]
-    if spec.rescale16 is not None or spec.typed is not None:
+    if spec.rescale16 is not None or (spec.typed is not None and spec.typed.has_shifts):
         counts[UNMEASURED] = 1
     return Parts(
         counts, _CODE_BYTES + loop, WeightReads(spec.stored_bytes, 1, numbers_of(spec.units))

@@ -19,7 +19,7 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
-from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window, is_gemm
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -114,7 +114,7 @@ _CODE_BYTES = 650
 
 
 def parts(spec: Dense1x4S16M0, _run: Run) -> Parts:
-    """Counts of a call."""
+    """Counts of a call; nobody has measured multipliers of 15 bits."""
     counts: dict[str, float] = {
         "call": 1,
         "batch": -(-spec.fours // spec.batch),
@@ -125,6 +125,8 @@ def parts(spec: Dense1x4S16M0, _run: Run) -> Parts:
         "output": spec.out_elements,
     }
     stored = spec.fours * FILTERS * spec.padded_depth
+    if spec.typed is not None and spec.typed.has_shifts:
+        counts[UNMEASURED] = 1
     return Parts(counts, _CODE_BYTES, WeightReads(stored, 1, numbers_of(spec.units)))
 
 
