@@ -23,6 +23,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
+from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
 from edgec.kernels.generic.conv2d import FAMILY as GENERIC_CONV2D
 from edgec.kernels.generic.conv_transpose import FAMILY as GENERIC_CONV_TRANSPOSE
@@ -101,6 +102,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_ATTENTION,
     DSP_DENSE_2X2,
     GENERIC_GEMM,
+    CHANNEL_SCALE,
     GENERIC_DEPTHWISE,
     GENERIC_CONV2D,
     GENERIC_CONV_TRANSPOSE,

@@ -75,6 +75,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.Depthwise():
             order = _by_channel(spec.window, spec.multiplier)
             return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
+        case s.ChannelScale():
+            order = [event for i in range(spec.out_elements) for event in (("r", i), ("w", i))]
+            return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
         case s.MaxPool():
             return list(_by_channel(spec.window, 1))
         case s.Gemm():

@@ -12,6 +12,7 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3Many
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
+from edgec.kernels.generic.channel_scale import ChannelScale
 from edgec.kernels.generic.concat import Concat
 from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
@@ -59,6 +60,7 @@ __all__ = [
     "AttentionDsp",
     "AttentionNeon",
     "AveragePool",
+    "ChannelScale",
     "Concat",
     "Conv2D",
     "Conv4x2",

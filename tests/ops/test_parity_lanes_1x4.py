@@ -31,7 +31,7 @@ KERNELS = {DType.INT8: Dense1x4M0, DType.INT16: Dense1x4S16M0}
 def graph_of(seed: int, x: DType) -> Graph:
     layer = Layer(seed)
     for depth, units in CASES:
-        _add(layer, depth, units, x, layer.pick(list(KERNELS)) if x is DType.INT16 else x)
+        _add(layer, depth, units, x, layer.pick(list(KERNELS)))
     return layer.builder.build()
 
 

@@ -18,6 +18,7 @@ CASES: dict[str, KernelSpec] = {
     "dense_1x4_s8_m0": s.Dense1x4M0(30, 10, 32, product=ShortProduct(2, 20, 12)),
     "dense_1x4_s16_m0": s.Dense1x4S16M0(32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
     "dense_1x4_s16_m0_rest": s.Dense1x4S16M0(30, 36, 33, typed=TypedEnd(DType.INT16, DType.INT8)),
+    "dense_1x4_s8_m0_to_int16": s.Dense1x4M0(30, 10, 33, typed=TypedEnd(DType.INT8, DType.INT16)),
     "dense_1x4_m0_table": s.Dense1x4M0(30, 36, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_1x4_m0_two_roundings31": s.Dense1x4M0(8, 7, 0, tflite31=TWICE),
     "depthwise_s8_m0": s.DepthwiseM0(planes(9, 1), 32, saturates=True, product=ShortProduct(3)),

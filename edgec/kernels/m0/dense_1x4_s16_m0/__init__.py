@@ -50,7 +50,7 @@ class Dense1x4S16M0(LayerFunction):
     Attributes:
         depth, units: shapes.
         shift: right shift with a multiplier of 31 bits.
-        residual_shift, rescale16, tflite31: of other ends; None.
+        residual_shift, rescale16, tflite31: None, as layers of int16 have another end.
         typed: element types and end.
     """
 
