@@ -47,7 +47,14 @@ def graph_of(seed: int, kind: str = NARROW) -> Graph:
         for types in TYPES if case in CASES[::2] else TYPES[:1]:
             depth, units, bounds, shift = case
             wide = types[1] is DType.INT16
-            _add(layer, depth, units, (-32767, 32767) if wide else bounds, shift, types)
+            _add(
+                layer,
+                depth,
+                units,
+                (layer.pick([(-32767, 32767), (-32768, 32767), (-999, 9000)]) if wide else bounds),
+                shift,
+                types,
+            )
     return layer.builder.build()
 
 

@@ -10,7 +10,7 @@ EDGEC_SEPARATE void dense_1x4_s16_m0_s8_0(const int16_t *x, int16_t *y, int8_t *
         SHIFT = 38,
     };
     const edgec_conv16_params_t p = *params;
-    const int16_t *const row = x;
+    const edgec_s16_t *const row = (const edgec_s16_t *)(const void *)x;
     edgec_lanes_t *const sums = (edgec_lanes_t *)(void *)(scratch + 0);
     const uint32_t more = edgec_dense_1x4_s16_m0_more(row, DEPTH);
     for (int32_t four = 0; four < FOURS; four += BATCH) {

@@ -11,8 +11,10 @@ import numpy as np
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT16_MAX
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import plain_inputs
+from edgec.ir.weighted import form_of, plain_inputs
 from edgec.kernels.common.code_range import has_room_for_any_code
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import (
@@ -244,11 +246,19 @@ def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
         window.taps * window.channels,
         graph.shape(plain_inputs(node).w)[0],
         *end_of(graph, node),
-        typed=typed_end(graph, node),
+        typed=_typed(graph, node, target),
         dual_issue=target.dual_issue,
         # Where branches cost nothing, a short loop only takes less time to read from flash.
         roomy=not target.dual_issue and target.runs_from_cache(_ROOMY_BYTES),
     )
+
+
+def _typed(graph: Graph, node: Node, target: Target) -> TypedEnd | None:
+    """The end of int16; a core that issues two instructions compares as fast as it saturates."""
+    typed, form = typed_end(graph, node), form_of(node.attrs)
+    if typed is None or not isinstance(form, qops.Requant31) or target.dual_issue:
+        return typed
+    return dataclasses.replace(typed, even=(form.low, form.high) == (-INT16_MAX, INT16_MAX))
 
 
 def other_loops(spec: Dense1x4) -> tuple[Dense1x4, ...]:

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 /* The sum of a row, modulo 2^32, times 128. */
-EDGEC_INLINE uint32_t edgec_dense_1x4_s16_m0_more(const int16_t *row, int32_t depth) {
+EDGEC_INLINE uint32_t edgec_dense_1x4_s16_m0_more(const edgec_s16_t *row, int32_t depth) {
     int32_t sum = 0;
     for (int32_t i = 0; i < depth; i++) {
         sum += row[i];
@@ -33,12 +33,12 @@ EDGEC_INLINE uint32_t edgec_dense_1x4_s16_m0_more(const int16_t *row, int32_t de
 
 /* Operands of edgec_dense_1x4_s16_m0_sums. */
 typedef struct edgec_dense_1x4_s16_m0_call {
-    const int8_t *weights; /* of the first four filters */
-    const int16_t *x;      /* the row, up to */
-    const int16_t *end;    /* here */
-    edgec_lanes_t *to;     /* four words of sums for four filters, up to */
-    edgec_lanes_t *to_end; /* here */
-    uint32_t more;         /* of the row: what the 128 added to weights make of the sums */
+    const int8_t *weights;  /* of the first four filters */
+    const edgec_s16_t *x;   /* the row, up to */
+    const edgec_s16_t *end; /* here */
+    edgec_lanes_t *to;      /* four words of sums for four filters, up to */
+    edgec_lanes_t *to_end;  /* here */
+    uint32_t more;          /* of the row: what the 128 added to weights make of the sums */
 } edgec_dense_1x4_s16_m0_call_t;
 
 #if defined(__GNUC__) && defined(__thumb2__) && !defined(__aarch64__)
@@ -206,7 +206,7 @@ EDGEC_INLINE void edgec_dense_1x4_s16_m0_sums(const edgec_dense_1x4_s16_m0_call_
     const int8_t *weights = call->weights;
     for (edgec_lanes_t *to = call->to; to < call->to_end; to += EDGEC_DENSE_1X4_M0_FILTERS) {
         uint32_t sums[EDGEC_DENSE_1X4_M0_FILTERS] = {0};
-        for (const int16_t *x = call->x; x < call->end; x++, weights += 4) {
+        for (const edgec_s16_t *x = call->x; x < call->end; x++, weights += 4) {
             const int32_t value = *x;
             const int32_t last = weights[3];
             uint32_t part = (uint32_t)last;
