@@ -1,14 +1,16 @@
 """Networks at 224 x 224 pixels with weights drawn at random, for measurements of edgec itself.
 
 MobileNetV1 (Howard et al., 2017) at a quarter of its width, MobileNetV2 (Sandler et al.,
-CVPR 2018) and ResNet-18 (He et al., CVPR 2016), batch norms folded, as ONNX.  Weights have He's
-deviation and biases lie around one half, so that activations keep their scale through the layers
-and few are cut off.  Always the same numbers.
+CVPR 2018), also at 0.35 of its width and at 144 x 144 pixels, and ResNet-18 (He et al.,
+CVPR 2016), batch norms folded, as ONNX.  Weights have He's deviation and biases lie around one
+half, so that activations keep their scale through the layers and few are cut off.  Always the same
+numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -64,13 +66,13 @@ class _Network:
         """ResNet's pool of 3 x 3 with stride 2."""
         return self._node("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
 
-    def model(self, x: str, channels: int) -> onnx.ModelProto:
-        """The model, with a mean over all pixels and a dense layer after `x`."""
+    def model(self, x: str, channels: int, side: int = SIDE) -> onnx.ModelProto:
+        """The model of pictures of some side, with a mean and a dense layer after `x`."""
         mean = self._node("Flatten", self._node("GlobalAveragePool", x))
         weight = self._rng.normal(0, np.sqrt(1 / channels), (_CLASSES, channels))
         bias = self._constant(self._rng.normal(0, 0.1, _CLASSES))
         y = self._node("Gemm", mean, self._constant(weight), bias, transB=1)
-        shape = [1, 3, SIDE, SIDE]
+        shape = [1, 3, side, side]
         given = helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)
         found = helper.make_tensor_value_info(y, TensorProto.FLOAT, [1, _CLASSES])
         graph = helper.make_graph(self._nodes, "network", [given], [found], self._weights)
@@ -89,11 +91,18 @@ def _mobilenetv1() -> onnx.ModelProto:
     return net.model(x, before)
 
 
-def _mobilenetv2() -> onnx.ModelProto:
-    net, before = _Network(), 32
+def _whole_eights(channels: float) -> int:
+    """The nearest multiple of 8 that is not below 90 % of a number of channels."""
+    found = max(8, int(channels + 4) // 8 * 8)
+    return found + 8 if found < 0.9 * channels else found
+
+
+def _mobilenetv2(width: float = 1.0, side: int = SIDE) -> onnx.ModelProto:
+    net, before = _Network(), _whole_eights(32 * width)
     x = net.relu(net.conv("x", 3, before, 3, 2), 6.0)
     stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1))
-    for expansion, channels, count, first in (*stages, (6, 160, 3, 2), (6, 320, 1, 1)):
+    for expansion, whole, count, first in (*stages, (6, 160, 3, 2), (6, 320, 1, 1)):
+        channels = _whole_eights(whole * width)
         for number in range(count):
             stride, inner = first if number == 0 else 1, before * expansion
             y = net.relu(net.conv(x, before, inner, 1), 6.0) if expansion > 1 else x
@@ -101,7 +110,7 @@ def _mobilenetv2() -> onnx.ModelProto:
             y = net.conv(y, inner, channels, 1)
             x = net.add(x, y) if number else y
             before = channels
-    return net.model(net.relu(net.conv(x, before, 1280, 1), 6.0), 1280)
+    return net.model(net.relu(net.conv(x, before, 1280, 1), 6.0), 1280, side)
 
 
 def _resnet18() -> onnx.ModelProto:
@@ -117,7 +126,13 @@ def _resnet18() -> onnx.ModelProto:
 
 
 NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = MappingProxyType(
-    {"mobilenetv1_025": _mobilenetv1, "mobilenetv2": _mobilenetv2, "resnet18": _resnet18}
+    {
+        "mobilenetv1_025": _mobilenetv1,
+        "mobilenetv2": _mobilenetv2,
+        "mobilenetv2_035": partial(_mobilenetv2, 0.35),
+        "mobilenetv2_035_144": partial(_mobilenetv2, 0.35, 144),
+        "resnet18": _resnet18,
+    }
 )
 
 

@@ -4,7 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from edgec.base.digests import LATER
+
+
+@dataclass(frozen=True, slots=True)
+class Firing:
+    """The turns of a loop in which a step runs.
+
+    It computes `rows` rows of its output each time, beginning with row 0, in the turns ``phase +
+    period * i`` for i in ``[0, count)``.  For `padding` times more it only writes rows of padding.
+
+    Attributes:
+        phase: the first turn.
+        period: turns from one time to the next.
+        count: times that it computes.
+        rows: rows of a time.
+        padding: times after these that give rows of padding.
+    """
+
+    phase: int
+    period: int
+    count: int
+    rows: int
+    padding: int = 0
+
+    @property
+    def end(self) -> int:
+        """The first turn after the last time."""
+        return self.phase + self.period * (self.count + self.padding - 1) + 1
+
+    def number(self, turn: int) -> int | None:
+        """The time that lies in a turn, padding included; None if there is none."""
+        time, rest = divmod(turn - self.phase, self.period)
+        return time if not rest and 0 <= time < self.count + self.padding else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +49,23 @@ class StepLoop:
         name: from the model, untrusted.
         count: number of turns.
         first_step, end_step: the first step, and the first one after the last.
+        firings: for each of the steps the turns in which it runs; empty: it runs in all.
     """
 
     name: str
     count: int
     first_step: int
     end_step: int
+    firings: tuple[Firing, ...] = field(default=(), metadata=LATER)
+
+    def firing(self, step: int) -> Firing | None:
+        """The turns in which a step runs; None: all of them."""
+        return self.firings[step - self.first_step] if self.firings else None
+
+    def times(self, step: int) -> int:
+        """Number of calls of a step in all turns."""
+        firing = self.firing(step)
+        return self.count if firing is None else firing.count
 
     def holds(self, step: int) -> bool:
         """Whether a step is repeated."""
@@ -36,12 +81,15 @@ class Call:
         turns: the turn of each loop around it, from the outermost on.
         number: outputs of the step before this one in the run.
         output: which of the outputs of a call it is.
+        first_row: where the call computes a part of the rows of the output, the first of them; its
+            number among the calls of the step then is the last turn.
     """
 
     step: int
     turns: tuple[int, ...] = ()
     number: int = 0
     output: int = 0
+    first_row: int | None = None
 
 
 def loops_around(loops: Sequence[StepLoop], step: int) -> tuple[StepLoop, ...]:
@@ -56,7 +104,7 @@ def loops_around(loops: Sequence[StepLoop], step: int) -> tuple[StepLoop, ...]:
 
 def times_called(loops: Sequence[StepLoop], step: int) -> int:
     """Number of calls of a step in a run."""
-    return math.prod(loop.count for loop in loops_around(loops, step))
+    return math.prod(loop.times(step) for loop in loops_around(loops, step))
 
 
 def calls_of(loops: Sequence[StepLoop], outputs: Sequence[int]) -> Iterator[Call]:
@@ -86,8 +134,23 @@ def _calls(
             step += 1
             continue
         loop = around[len(turns)]
+        if loop.firings:
+            yield from _fired(loop, outputs)
+            step = loop.end_step
+            continue
         inside = range(loop.first_step, loop.end_step)
         for turn in range(loop.count):
             more = (*turns, turn), number * loop.count + turn
             yield from _calls(loops, outputs, inside, *more)
         step = loop.end_step
+
+
+def _fired(loop: StepLoop, outputs: Sequence[int]) -> Iterator[Call]:
+    """The calls of a loop whose steps run in some of its turns; no other loop is around it."""
+    for turn in range(loop.count):
+        for step, firing in enumerate(loop.firings, loop.first_step):
+            time = firing.number(turn)
+            if time is not None and time < firing.count:
+                for output in range(outputs[step]):
+                    number = time * outputs[step] + output
+                    yield Call(step, (time,), number, output, time * firing.rows)

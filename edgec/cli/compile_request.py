@@ -16,7 +16,9 @@ from edgec.base.options import (
     PoolKernelOptions,
     Precision,
     QuantOptions,
+    Rows,
     StatePairs,
+    StreamOptions,
 )
 from edgec.cli.help import INPUT, OUTPUT
 from edgec.cli.inputs import shapes_of, values_of
@@ -25,6 +27,7 @@ from edgec.cli.options import (
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AllowDelay,
     AppOption,
     BiasCorrection,
     BoardOption,
@@ -45,10 +48,13 @@ from edgec.cli.options import (
     PrecisionOption,
     ResidualOption,
     RoundingOption,
+    RowsOption,
     Run,
     RuntimeBits,
     Shapes,
     StateOption,
+    StreamFrames,
+    StreamOption,
     TargetDb,
     ValueOption,
     max_length_of,
@@ -144,6 +150,9 @@ def compile_request(
     state: StateOption = None,
     value: ValueOption = None,
     max_length: MaxLengthOption = None,
+    stream: StreamOption = None,
+    stream_frames: StreamFrames = None,
+    allow_delay: AllowDelay = False,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -214,6 +223,7 @@ def compile_request(
     main: MainOption = None,
     placement: PlacementOption = None,
     optimize: OptimizeOption = Optimize.SPEED,
+    rows: RowsOption = Rows.AUTO,
     *,
     project: ProjectFile | None = None,
 ) -> CompileRequest:
@@ -268,6 +278,8 @@ def compile_request(
         main=main,
         placement=placement,
         optimize=optimize,
+        rows=rows,
+        stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     if project is None:

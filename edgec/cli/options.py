@@ -19,9 +19,10 @@ from edgec.base.options import (
     Precision,
     QuantSettings,
     Residual,
+    Rows,
 )
 from edgec.base.rounding import Rounding
-from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS, show_all
+from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, STREAMS, TRANSFORMERS, show_all
 from edgec.cli.values import board_names
 
 Model = Annotated[
@@ -117,6 +118,34 @@ MaxLengthOption = Annotated[
         "to this maximum (NAME is not needed if there is only one). Shorter runs take less time. "
         "In C: edgec_<model>_run_length.",
         rich_help_panel=TRANSFORMERS,
+    ),
+]
+StreamOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stream",
+        metavar="[INPUT=]1",
+        help="For networks with a window of time: take a few frames a run and keep what is needed "
+        "of those before. The number is the axis of time of INPUT, which is not needed if there is "
+        "only one.",
+        rich_help_panel=STREAMS,
+    ),
+]
+StreamFrames = Annotated[
+    int | None,
+    typer.Option(
+        "--stream-frames",
+        metavar="N",
+        help="Frames that a run brings (default: as few as the strides of the network allow).",
+        rich_help_panel=STREAMS,
+    ),
+]
+AllowDelay = Annotated[
+    bool,
+    typer.Option(
+        "--allow-delay",
+        help="Let outputs come some frames late, where layers look ahead in time.",
+        rich_help_panel=STREAMS,
     ),
 ]
 DEFAULTS = QuantSettings()
@@ -226,6 +255,16 @@ OptimizeOption = Annotated[
         help="What the generated library and its compiler prefer. size: layers share functions; "
         "up to 42 % less code for up to 8 % more time with MLPerf Tiny's networks. balanced: "
         "layers share loops, but not products; up to 21 % less code, up to 3 % more time.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+RowsOption = Annotated[
+    Rows,
+    typer.Option(
+        "--rows",
+        help="Let layers compute a few rows at a time, which keeps a few rows of most tensors in "
+        "RAM instead of all. auto: where the arena does not fit the board, or RAM of --budget, "
+        "otherwise; always: the smallest arena; never (docs/rows.md).",
         rich_help_panel=OUTPUT,
     ),
 ]

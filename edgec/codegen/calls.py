@@ -5,9 +5,23 @@ from __future__ import annotations
 from edgec.base.calls import StepLoop
 from edgec.base.dtypes import DType
 from edgec.codegen.cliterals import comment_text
-from edgec.codegen.contexts import CopyContext, LoopContext, StateContext, StepContext
+from edgec.codegen.contexts import (
+    CopyContext,
+    FiringContext,
+    LoopContext,
+    StateContext,
+    StepContext,
+)
 from edgec.kernels.common.constants import ConstantRef, Params
-from edgec.lower.program import Argument, Program, ProgramTensor, Step, TensorArg, TurnedConstant
+from edgec.lower.program import (
+    Argument,
+    Fill,
+    Program,
+    ProgramTensor,
+    Step,
+    TensorArg,
+    TurnedConstant,
+)
 
 NAME_LIMIT = 60
 """Longest name of the model's in a comment."""
@@ -59,21 +73,50 @@ def _step(
     if opens and opens[0] is loops[0]:
         inside = copies[opens[0].first_step : opens[0].end_step]
         hoisted = tuple(each for each in inside if each is not None)
+    firing = _firing(step, loops[-1], number) if loops else None
+    turns = _turns(program, number)
     return StepContext(
         number=number,
         comment=comment_text(", ".join(step.sources) or step.node, NAME_LIMIT),
         function=program.kernels[step.kernel].name,
         arguments=_arguments(program, number, params, constants, copy),
         outputs=tuple(
-            (_place(tensor.argument), _size(program, step, tensor, loops))
+            (_place(tensor.argument, turns), _size(program, step, tensor, loops))
             for tensor in step.outputs
         ),
-        depth=len(loops) + 1,
+        depth=len(loops) + (1 if firing is None else 3 if firing.padding else 2),
         copy=None if loops else copy,
         hoisted=hoisted,
         opens=tuple(_loop(loop, loops.index(loop)) for loop in opens),
         closes=tuple(reversed(closes)),
+        firing=firing,
+        fills=tuple(f"{_fill(each)};" for each in step.fills),
     )
+
+
+def _firing(step: Step, loop: StepLoop, number: int) -> FiringContext | None:
+    """The turns in which a step runs; None: all of them."""
+    found, slide = loop.firing(number), step.slide
+    if found is None:
+        return None
+    times = found.count + found.padding
+    moved = slide is not None and slide.kept_bytes
+    return FiringContext(
+        time=_time(number),
+        found=f"edgec_time({_turn(0)}, {found.phase}, {found.period}, {times})",
+        count=found.count,
+        slide=""
+        if slide is None or not moved
+        else f"edgec_slide(arena + {slide.offset_bytes}, {slide.kept_bytes}U, "
+        f"{slide.new.size_bytes}U)",
+        padding=_fill(slide.new) if slide is not None and found.padding else "",
+        depth=2,
+    )
+
+
+def _fill(fill: Fill) -> str:
+    byte = fill.byte if fill.byte < 128 else fill.byte - 256
+    return f"(void)memset(arena + {fill.offset_bytes}, {byte}, {fill.size_bytes}U)"
 
 
 def _loop(loop: StepLoop, level: int) -> LoopContext:
@@ -87,6 +130,19 @@ def _turn(level: int) -> str:
     return f"turn_{level}"
 
 
+def _turns(program: Program, number: int) -> tuple[str, ...]:
+    """The variables that count the turns of a step."""
+    loops = program.loops_around(number)
+    if loops and loops[-1].firings:
+        return (_time(number),)
+    return tuple(_turn(level) for level in range(len(loops)))
+
+
+def _time(number: int) -> str:
+    """The variable that counts the times that a step runs in some turns of a loop."""
+    return f"time_{number}"
+
+
 def _arguments(
     program: Program,
     number: int,
@@ -95,11 +151,12 @@ def _arguments(
     copy: CopyContext | None,
 ) -> tuple[str, ...]:
     step = program.steps[number]
-    arguments = [_argument(argument, step, constants, program) for argument in step.inputs]
-    arguments.append(_pointer(step.written or step.output.argument))
-    arguments += [_pointer(tensor.argument) for tensor in step.more]
+    turns = _turns(program, number)
+    arguments = [_argument(argument, step, constants, program, turns) for argument in step.inputs]
+    arguments.append(_pointer(step.written or step.output.argument, turns))
+    arguments += [_pointer(tensor.argument, turns) for tensor in step.more]
     if step.scratch is not None:
-        arguments.append(_pointer(step.scratch))
+        arguments.append(_pointer(step.scratch, turns))
     tables = [f"&{params[table]}" for table in step.params]
     arguments += tables if copy is None else [f"&{copy.variable}", *tables[1:]]
     if step.runtime_bits is not None:
@@ -128,35 +185,43 @@ def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[Step
     return f"{_turn(len(loops) - 1)} == {loops[-1].count - 1} ? {size} : 0U"
 
 
-def _argument(argument: Argument, step: Step, constants: tuple[str, ...], program: Program) -> str:
+def _argument(
+    argument: Argument,
+    step: Step,
+    constants: tuple[str, ...],
+    program: Program,
+    turns: tuple[str, ...],
+) -> str:
     if isinstance(argument, TensorArg):
-        return _pointer(argument)
-    return _constant(argument, step, constants[argument.index], program)
+        return _pointer(argument, turns)
+    return _constant(argument, step, constants[argument.index], program, turns)
 
 
-def _constant(argument: ConstantRef, step: Step, name: str, program: Program) -> str:
+def _constant(
+    argument: ConstantRef, step: Step, name: str, program: Program, turns: tuple[str, ...]
+) -> str:
     if isinstance(argument, TurnedConstant):
         start = f"(const int8_t *){name} + {argument.offset_bytes}"
-        return f"(const void *)({start}{_moved(argument.strides)})"
+        return f"(const void *)({start}{_moved(argument.strides, turns)})"
     dtype = program.constants[argument.index].dtype
     # Kernels that move data see int16 and int32 as bytes.
     is_moved = dtype is DType.INT32 and step.output.dtype is dtype
     return f"(const void *){name}" if dtype is DType.INT16 or is_moved else name
 
 
-def _pointer(argument: TensorArg) -> str:
-    place = _place(argument)
+def _pointer(argument: TensorArg, turns: tuple[str, ...]) -> str:
+    place = _place(argument, turns)
     return place if argument.dtype is DType.INT8 else f"(void *)({place})"
 
 
-def _place(argument: TensorArg) -> str:
-    return f"{argument.space.value} + {argument.offset_bytes}{_moved(argument.strides)}"
+def _place(argument: TensorArg, turns: tuple[str, ...]) -> str:
+    return f"{argument.space.value} + {argument.offset_bytes}{_moved(argument.strides, turns)}"
 
 
-def _moved(strides: tuple[int, ...]) -> str:
+def _moved(strides: tuple[int, ...], turns: tuple[str, ...]) -> str:
     """By how much a place moves on, " + turn_0 * 16"."""
     return "".join(
-        f" {'-' if stride < 0 else '+'} {_turn(level)} * {abs(stride)}"
+        f" {'-' if stride < 0 else '+'} {turns[level]} * {abs(stride)}"
         for level, stride in enumerate(strides)
         if stride
     )

@@ -75,6 +75,7 @@ class HeaderContext:
         example: a program that uses the library, as lines of a comment.
         labels: the library has a header with the names of classes.
         state_bytes: what a context keeps between runs.
+        warm_up: runs after a reset without outputs.
         runtime: the number of the runtime's headers, eight hexadecimal digits.
         stack: what its functions need, in words, one text; none where it was not measured.
     """
@@ -97,6 +98,7 @@ class HeaderContext:
     example: tuple[str, ...]
     labels: bool
     state_bytes: int
+    warm_up: int
     runtime: str
     stack: tuple[str, ...]
 
@@ -144,6 +146,27 @@ class LoopContext:
 
 
 @dataclass(frozen=True, slots=True)
+class FiringContext:
+    """The turns of a loop in which a step runs.
+
+    Attributes:
+        time: the variable of the number of the time that lies in a turn.
+        found: that number, negative where none does; an expression.
+        count: times that it computes rows.
+        slide: moves rows that later turns read; "" where there are none.
+        padding: writes rows of padding in place of a later time; "" where there are none.
+        depth: number of blocks of C around it.
+    """
+
+    time: str
+    found: str
+    count: int
+    slide: str
+    padding: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepContext:
     """One call.
 
@@ -158,6 +181,8 @@ class StepContext:
         hoisted: copies before the outermost of the loops that begin with it, for all steps in them.
         opens: the loops that begin with it, from the outermost on.
         closes: the depth of each loop that ends with it, from the innermost on.
+        firing: the turns in which it runs, if not all.
+        fills: statements before the loops that begin with it.
     """
 
     number: int
@@ -170,6 +195,8 @@ class StepContext:
     hoisted: tuple[CopyContext, ...]
     opens: tuple[LoopContext, ...]
     closes: tuple[int, ...]
+    firing: FiringContext | None = None
+    fills: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +228,7 @@ class SourceContext:
         max_length: longest run; 0: all runs have one length.
         init: the function that gives a context its arena alone.
         state: what a context keeps between runs, in parts.
+        warm_up: runs after a reset without outputs.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -219,6 +247,7 @@ class SourceContext:
     max_length: int
     init: str
     state: tuple[StateContext, ...]
+    warm_up: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -156,6 +156,7 @@ class ExampleContext:
         before: statements that fill the inputs.
         after: statement that hands out the result.
         state: the model keeps a state between runs.
+        waits: its first runs have no output.
     """
 
     template: ClassVar[str] = "helpers/example.c.j2"
@@ -165,6 +166,7 @@ class ExampleContext:
     before: tuple[str, ...]
     after: str
     state: bool
+    waits: bool
 
 
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
@@ -373,8 +375,13 @@ def example(program: Program, names: LibraryNames) -> str:
         parameters.append("float *results")
         length = _longest(program, tensor, names)
         after = f"{names.prefix}_dequantize{suffix}(&context, results{length});"
-    state = program.state_bytes > 0
-    text = ExampleContext(names, result, tuple(parameters), tuple(before), after, state)
+    if program.warm_up:
+        if result != "void":
+            parameters.append(f"{result} *found")
+            after = after.replace("return ", "*found = ", 1)
+        result = "edgec_status_t"
+    state, waits = program.state_bytes > 0, program.warm_up > 0
+    text = ExampleContext(names, result, tuple(parameters), tuple(before), after, state, waits)
     return render(text.template, text)
 
 

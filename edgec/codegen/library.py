@@ -157,6 +157,7 @@ def header_context(
         example=tuple(f" *     {line}".rstrip() for line in example(program, names).splitlines()),
         labels=bool(about.labels),
         state_bytes=program.state_bytes,
+        warm_up=program.warm_up,
         runtime=runtime_number(),
         stack=(about.stack,) if about.stack else (),
     )
@@ -186,22 +187,25 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
     constants = constant_names(program, names)
     params = {table: f"params_{number}" for number, table in enumerate(_param_tables(program))}
     types = "\n".join(table.c_type for table in params)
+    steps = step_contexts(program, params, constants)
+    fired = [text for s in steps if s.firing for text in (s.firing.found, s.firing.slide)]
     return SourceContext(
         names=names,
         title=comment_text(program.name, NAME_LIMIT),
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
-        includes=used_headers("\n".join((*kernels, types)), runtime_headers()),
+        includes=used_headers("\n".join((*kernels, types, *fired)), runtime_headers()),
         uses_weights=bool(program.constants),
         kernels=kernels,
         params=tuple(_params_context(table, params[table], constants) for table in params),
-        steps=step_contexts(program, params, constants),
+        steps=steps,
         inputs=_ports(program, program.inputs),
         outputs=_ports(program, program.outputs),
         runtime_bits=program.runtime_bits,
         max_length=program.max_length,
         init="init_without_state" if program.state else f"{names.prefix}_init",
         state=state_contexts(program, constants),
+        warm_up=program.warm_up,
     )
 
 

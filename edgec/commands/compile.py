@@ -22,22 +22,18 @@ from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget
 from edgec.commands.compile_facts import (
-    placement_report,
     ram_constants,
-    share_of,
     with_normalize,
 )
+from edgec.commands.compile_placed import placed
 from edgec.commands.compile_report import build_report, model_ports
-from edgec.commands.compile_speed import estimated_speed
+from edgec.commands.compile_stream import stream_report
 from edgec.commands.output_folder import default_folder, keeping
 from edgec.commands.preflight import check_compile
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
 from edgec.kernels.price import BoardPrices
-from edgec.kernels.select import select_kernels
-from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program
-from edgec.lower.placed import Lowered, lowered
 from edgec.memory import MemoryPlan
 from edgec.report.model import (
     CheckReport,
@@ -45,11 +41,9 @@ from edgec.report.model import (
     QdqFileReport,
     QdqReport,
     Report,
-    SpeedReport,
 )
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
-from edgec.target.target import Target
 from edgec.toolchain.build_place import PROJECT_DIR
 from edgec.toolchain.platformio import FirmwareFiles
 from edgec.toolchain.size import FirmwareSize
@@ -66,6 +60,7 @@ from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.workflow.stream import with_stream
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built")
@@ -156,9 +151,11 @@ def compile_model(
         _check_possible(real.graph, target, options)
         real = with_labels(real, options.labels)
         exact = quantized_model(real, options, say, BoardPrices(target))
-        ready, pools = plan_pooled_layers(exact, target, options.pool, say)
+        ready, pools = plan_pooled_layers(
+            with_stream(exact, options.stream), target, options.pool, say
+        )
         say("planning memory")
-        made, placement, speed = _lowered(pools, target, options)
+        made, placement, speed, rows = placed(pools, target, options, say)
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -194,6 +191,8 @@ def compile_model(
                 options.optimize,
                 run_stack,
                 speed,
+                rows,
+                stream_report(ready, exact, target, options),
             )
             found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
@@ -232,17 +231,6 @@ def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None
     """Refuse what board or main program surely cannot do, before the network is quantized."""
     check_could_fit(graph, board)
     check_keeps(options.app, graph)
-
-
-def _lowered(
-    pools: PoolPlan, board: Board, options: CompileOptions
-) -> tuple[Lowered, PlacementReport | None, SpeedReport | None]:
-    share = share_of(options, board)
-    processor = Target.of(board, options.optimize)
-    choices = select_kernels(pools.graph, processor, pools.configs)
-    made = lowered(pools.graph, choices, board, share)
-    speed = estimated_speed(pools.graph, choices, made.program, processor, pools.layers)
-    return made, placement_report(made, share, board), speed
 
 
 def _write_library(

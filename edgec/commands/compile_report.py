@@ -45,7 +45,9 @@ from edgec.report.model import (
     QdqFileReport,
     QdqReport,
     Report,
+    RowsReport,
     SpeedReport,
+    StreamReport,
     TensorReport,
     finite,
 )
@@ -73,6 +75,8 @@ def build_report(
     optimize: Optimize = Optimize.SPEED,
     run_stack: Mapping[CompilerLevel, int] = MappingProxyType({}),
     speed: SpeedReport | None = None,
+    rows: RowsReport | None = None,
+    stream: StreamReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -91,6 +95,8 @@ def build_report(
         optimize: what the library prefers.
         run_stack: stack that the library needs, by level; empty: not measured.
         speed: what a run takes, estimated; None where no core is modelled.
+        rows: layers in turns of a few rows; None: nobody looked for them.
+        stream: how it runs frame by frame; None: it does not.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -135,6 +141,8 @@ def build_report(
         loops=program.loops,
         state=state_pairs(ready.imported),
         speed=speed,
+        rows=rows,
+        stream=stream,
     )
 
 

@@ -238,7 +238,7 @@ _LEADING: Mapping[type, Callable[[Any, int, int], Any]] = {
     **dict.fromkeys((qops.QSoftmax, qops.QLogSoftmax, qops.QTopK), _same),
     **dict.fromkeys((qops.QCarry, qops.QUpdate), _same),
     **dict.fromkeys((qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast), _same),
-    **dict.fromkeys((qops.QConcat, qops.QArgMax), _axis),
+    **dict.fromkeys((qops.QConcat, qops.QSlide, qops.QArgMax), _axis),
     qops.QReduce: _axes,
     qops.QReshape: _reshape,
     qops.QTranspose: _transpose,

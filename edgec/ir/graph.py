@@ -17,6 +17,7 @@ from edgec.base.rounding import Rounding
 from edgec.ir.length import VariableLength
 from edgec.ir.operator import Operator, Shape
 from edgec.ir.qparams import QuantParams
+from edgec.ir.rows import RowChain
 from edgec.ir.turns import CARRY_OPERAND, Scopes, Turns, find_scopes, sequence
 from edgec.ir.weight_pool import PooledWeights
 
@@ -206,6 +207,8 @@ class Graph:
         metadata: `edgec.*` properties of the model.
         length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
         rounding: whose rounding its integer operators compute with.
+        chains: layers that run in turns of a few rows, in order; of a graph that is to be lowered.
+        warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
     """
 
     name: str
@@ -220,6 +223,8 @@ class Graph:
     metadata: Mapping[str, str] = field(default_factory=dict)
     length: VariableLength | None = None
     rounding: Rounding = Rounding.EDGEC
+    chains: tuple[RowChain, ...] = ()
+    warm_up: int = 0
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:

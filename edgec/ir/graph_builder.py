@@ -36,6 +36,7 @@ class GraphBuilder:
         self.metadata: dict[str, str] = {}
         self.length: VariableLength | None = None
         self.rounding = Rounding.EDGEC
+        self.warm_up = 0
         self._reserved: frozenset[str] = frozenset()
 
     @classmethod
@@ -53,6 +54,7 @@ class GraphBuilder:
         builder.metadata = dict(graph.metadata)
         builder.length = graph.length
         builder.rounding = graph.rounding
+        builder.warm_up = graph.warm_up
         return builder
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -137,6 +139,7 @@ class GraphBuilder:
             metadata=self.metadata,
             length=self.length,
             rounding=self.rounding,
+            warm_up=self.warm_up,
         ).pruned()
 
     def _taken(self, name: str) -> bool:

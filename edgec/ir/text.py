@@ -24,6 +24,8 @@ def graph_text(graph: Graph) -> str:
     lines += [f"  meta {_quoted(k)} = {_quoted(v)}" for k, v in sorted(graph.metadata.items())]
     if graph.rounding is not Rounding.EDGEC:
         lines.append(f"  rounding {graph.rounding.value}")
+    if graph.warm_up:
+        lines.append(f"  warm up {graph.warm_up}")
     for name in graph.inputs:
         lines.append(f"  input {_value(graph, name)}{_layout(graph.input_layouts.get(name))}")
         if name in graph.input_features:

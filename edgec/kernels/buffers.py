@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from edgec.ir.graph import Graph
 from edgec.ir.turns import Loop, Scope, contains, depth
 from edgec.kernels.places import Place, held_in, is_state, is_turned, places_of
+from edgec.kernels.rows import chain_overlaps, chain_steps
 from edgec.kernels.select import KernelChoice
 from edgec.memory import Buffer, Overlap, Space
 
@@ -69,6 +70,11 @@ def root(places: Mapping[str, Place], name: str) -> str:
     return places[name].root if name in places else name
 
 
+def place_at(places: Mapping[str, Place], name: str) -> int:
+    """Offset of the bytes of a value in their buffer."""
+    return places[name].offset_bytes if name in places else 0
+
+
 def loop_steps(graph: Graph, choices: Sequence[KernelChoice]) -> tuple[LoopSteps, ...]:
     """The steps of each loop that has some, an outer loop before those within it."""
     found: dict[Loop, LoopSteps] = {}
@@ -100,12 +106,18 @@ def _overlaps(
     graph: Graph, choices: Sequence[KernelChoice], places: Mapping[str, Place]
 ) -> Iterator[Overlap]:
     """Overlaps of outputs with operands whose bytes the next turn does not need."""
+    steps = chain_steps(graph, choices)
+    lasting = {name for each in steps for name in each.lasting(places)}
+    fired = {name for each in steps for name in each.chain.firings}
     for choice in choices:
         for found in choice.overlaps:
             output, source = root(places, found.output), root(places, found.input)
             turned = any(is_turned(graph, name, choice.node) for name in (output, source))
-            if not turned:
-                yield Overlap(output, source, found.distance_bytes)
+            if turned or (choice.node.name in fired and lasting & {output, source}):
+                continue
+            moved = place_at(places, found.output) - place_at(places, found.input)
+            yield Overlap(output, source, found.distance_bytes + moved)
+    yield from chain_overlaps(graph, choices, places)
 
 
 class _Lives:
@@ -128,6 +140,10 @@ class _Lives:
             names = (*choice.node.outputs, *(n for n in choice.reads if n in graph.values))
             for name in names:
                 self._touch(root(places, name), step, scope)
+        for chain in chain_steps(graph, choices):
+            for name in chain.lasting(places):
+                self.first[name] = min(self.first[name], chain.first_step)
+                self.last[name] = max(self.last[name], chain.end_step - 1)
         # One step beyond the last: the last step may read an output but not write over it.
         for name in graph.outputs:
             self.last[root(places, name)] = len(choices)

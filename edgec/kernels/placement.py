@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import copy_name, loop_steps, scratch_name
+from edgec.kernels.rows import chain_steps
 from edgec.kernels.select import KernelChoice
 from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Slot
 from edgec.target.board import Board
@@ -52,8 +53,9 @@ def with_copied_weights(
     Returns:
         The plan, and the buffers that it has now beside those before.
     """
+    # Layers run in turns of a few rows so that the arena is small.
     most = min(
-        plan.arena_bytes + _growth(plan.arena_bytes),
+        plan.arena_bytes + (0 if graph.chains else _growth(plan.arena_bytes)),
         plan.arena_bytes if board.arena_limit_bytes is None else board.arena_limit_bytes,
     )
     slots = dict(plan.arena_slots)
@@ -84,16 +86,21 @@ def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list
     if board.memory is None:
         return []
     found = []
-    loops = loop_steps(graph, choices)
+    loops, chains = loop_steps(graph, choices), chain_steps(graph, choices)
     for step, choice in enumerate(choices):
         reads = choice.family.weight_reads(choice.spec)
         if reads is None:
             continue
         around = [each for each in loops if each.first_step <= step < each.end_step]
+        chain = next((each for each in chains if each.holds(step)), None)
         times = reads.times * math.prod(each.loop.count for each in around)
+        if chain is not None:
+            times *= chain.chain.firings[choice.node.name].count
         saved = reads._replace(times=times).saved_cycles(board.memory.flash)
         if saved > 0:
             first, end = (around[0].first_step, around[0].end_step) if around else (step, step + 1)
+            if chain is not None:
+                first, end = chain.first_step, chain.end_step
             buffer = Buffer(copy_name(graph, choice), reads.size_bytes, first, end)
             found.append(_Wish(step, buffer, scratch_name(graph, choice), saved))
     return found

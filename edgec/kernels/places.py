@@ -19,12 +19,15 @@ from edgec.base.errors import InternalError
 from edgec.ir import qops
 from edgec.ir.carried import Reading, late_readings, readings
 from edgec.ir.graph import Graph, Node
+from edgec.ir.rows import ROWS
 from edgec.ir.turns import Part, Scope, depth
 from edgec.memory import ALIGNMENT_BYTES
 
 if TYPE_CHECKING:
     from edgec.kernels.select import KernelChoice
 
+VIEWS = (qops.QReshape, qops.RowView)
+"""Operators that never have a kernel: their output and input are the same bytes."""
 BORDERS = (qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate)
 """Operators that move codes between turns: each is a view, or a copy."""
 
@@ -71,6 +74,14 @@ def part_place(graph: Graph, name: str, part: Part, loop: Scope) -> Place:
     return Place(name, part.start * each, strides)
 
 
+def row_place(graph: Graph, view: qops.RowView, whole: str) -> Place:
+    """Place of rows in the tensor `whole`."""
+    value = graph.values[whole]
+    each = value.size_bytes // value.shape[ROWS]
+    strides = (view.step * each,) if view.step else ()
+    return Place(whole, view.start * each, strides)
+
+
 def is_one_piece(graph: Graph, name: str, part: Part, loop: Scope) -> bool:
     """Whether the bytes of each part are neighbours, and begin where kernels can read words."""
     place = part_place(graph, name, part, loop)
@@ -107,6 +118,10 @@ def places_of(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, Place]
     for node in graph.nodes:
         if isinstance(node.attrs, qops.QReshape):
             links.setdefault(node.output, Place(node.input))
+        elif isinstance(node.attrs, qops.QRowsFrom):
+            links[node.output] = row_place(graph, node.attrs, node.input)
+        elif isinstance(node.attrs, qops.QRowsInto):
+            links[node.input] = row_place(graph, node.attrs, node.output)
     links |= _replaced(graph, choices, links)
     return {name: place_in(graph, links, name) for name in links}
 

@@ -39,6 +39,7 @@ from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
 from edgec.kernels.generic.resize_nearest import FAMILY as GENERIC_RESIZE_NEAREST
+from edgec.kernels.generic.slide import FAMILY as GENERIC_SLIDE
 from edgec.kernels.generic.softmax import FAMILY as GENERIC_SOFTMAX
 from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
 from edgec.kernels.generic.strided_copy import FAMILY as GENERIC_STRIDED_COPY
@@ -114,6 +115,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_REDUCE,
     GENERIC_FILL,
     GENERIC_STRIDED_COPY,
+    GENERIC_SLIDE,
     GENERIC_STACK_TURN,
     GENERIC_CONCAT,
     GENERIC_PAD,

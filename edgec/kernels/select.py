@@ -12,12 +12,11 @@ from typing import Any
 
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
-from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.common.spec import LEAST, by_itself, sharing_shapes
 from edgec.kernels.family import KernelFamily, KernelSpec
-from edgec.kernels.places import BORDERS, copied_borders
+from edgec.kernels.places import BORDERS, VIEWS, copied_borders
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.variable_length import for_all_lengths
 from edgec.memory import Overlap
@@ -95,7 +94,7 @@ def select_kernels(
     found = {
         node.name: ways(node)
         for node in graph.nodes
-        if not isinstance(node.attrs, (qops.QReshape, *BORDERS))
+        if not isinstance(node.attrs, (*VIEWS, *BORDERS))
     }
     chosen = {name: each.cheapest(estimator) for name, each in found.items()}
     copied = copied_borders(graph, tuple(chosen.values()))

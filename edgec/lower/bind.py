@@ -25,6 +25,7 @@ from edgec.kernels.common.constants import (
 from edgec.kernels.family import KernelSpec, Named
 from edgec.kernels.generic.fill import only_byte
 from edgec.kernels.places import is_state, part_place
+from edgec.kernels.rows import chain_steps
 from edgec.kernels.select import KernelChoice
 from edgec.lower.program import Kernel, TurnedConstant, constants_of
 
@@ -103,6 +104,16 @@ def bind(graph: Graph, choices: Sequence[KernelChoice]) -> Bound:
     loops = tuple(
         StepLoop(each.loop.name, each.loop.count, each.first_step, each.end_step)
         for each in loop_steps(graph, choices)
+    )
+    loops += tuple(
+        StepLoop(
+            each.chain.name,
+            each.chain.turns,
+            each.first_step,
+            each.end_step,
+            tuple(each.chain.firings.values()),
+        )
+        for each in chain_steps(graph, choices)
     )
     names = (*graph.inputs, *(out for node in graph.nodes for out in node.outputs))
     state = {name: _initial(graph, name, pool) for name in names if is_state(graph, name)}

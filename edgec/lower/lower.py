@@ -27,6 +27,7 @@ from edgec.lower.program import (
     TensorArg,
     WeightCopy,
 )
+from edgec.lower.rows import fills_of, slide_of
 from edgec.memory import MemoryPlan
 
 
@@ -74,6 +75,7 @@ def lower(
         loops=bound.loops,
         state_bytes=plan.state_bytes,
         state=tuple(ProgramState(tensors[name], *initial) for name, initial in state),
+        warm_up=graph.warm_up,
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
 
@@ -114,6 +116,10 @@ def _step(
     copy = plan.slots.get(call.copy)
     operands = zip(choice.reads, call.constants, strict=True)
     output, *more = (tensors[name] for name in node.outputs)
+    chain = next((each for each in graph.chains if node.name in each.firings), None)
+    if chain is not None:
+        output = dataclasses.replace(output, name=chain.outputs[node.name])
+    begins = chain is not None and next(iter(chain.firings)) == node.name
     return Step(
         kernel=call.kernel,
         inputs=tuple(found or _argument(graph, node, tensors[name]) for name, found in operands),
@@ -127,6 +133,8 @@ def _step(
         copy=None if copy is None else WeightCopy(copy.offset, copy.size_bytes),
         written=_written(graph, node, tensors),
         more=tuple(more),
+        slide=None if chain is None else slide_of(graph, chain, node.name, plan),
+        fills=fills_of(graph, chain, plan) if chain is not None and begins else (),
     )
 
 

@@ -138,6 +138,35 @@ class WeightCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class Fill:
+    """Bytes of padding.
+
+    Attributes:
+        offset_bytes, size_bytes: in the arena.
+        byte: what each of them is.
+    """
+
+    offset_bytes: int
+    size_bytes: int
+    byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slide:
+    """Rows that move up before new ones are written after them.
+
+    Attributes:
+        offset_bytes: place of the first row.
+        kept_bytes: size of all rows but the new ones.
+        new: the new rows, and what they are beyond the image.
+    """
+
+    offset_bytes: int
+    kept_bytes: int
+    new: Fill
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One kernel call.
 
@@ -156,6 +185,8 @@ class Step:
             the loops around it.
         written: where it writes, if that is only the part of a turn of `output`.
         more: further tensors that it writes, of an operator with several outputs.
+        slide: rows of its output that later turns read.
+        fills: padding that is written before it, and before the loop that it begins.
     """
 
     kernel: int
@@ -170,6 +201,8 @@ class Step:
     copy: WeightCopy | None = field(default=None, metadata=LATER)
     written: TensorArg | None = field(default=None, metadata=LATER)
     more: tuple[ProgramTensor, ...] = field(default=(), metadata=LATER)
+    slide: Slide | None = field(default=None, metadata=LATER)
+    fills: tuple[Fill, ...] = field(default=(), metadata=LATER)
 
     @property
     def outputs(self) -> tuple[ProgramTensor, ...]:
@@ -249,6 +282,7 @@ class Program:
         loops: the steps that are repeated, an outer loop before those within it.
         state_bytes: size of the state.
         state: its parts.
+        warm_up: runs after a reset whose outputs mean nothing.
     """
 
     name: str
@@ -265,6 +299,7 @@ class Program:
     loops: tuple[StepLoop, ...] = field(default=(), metadata=LATER)
     state_bytes: int = field(default=0, metadata=LATER)
     state: tuple[ProgramState, ...] = field(default=(), metadata=LATER)
+    warm_up: int = field(default=0, metadata=LATER)
 
     def loops_around(self, step: int) -> tuple[StepLoop, ...]:
         """The loops that repeat a step, from the outermost on."""

@@ -122,7 +122,11 @@ def _allowed(
             )
         last_read = source.end_step - 1
         needed = any(a <= last_read < b and source.first_step < a for a, b in loops)
-        if output.first_step == last_read and output is not source and not needed:
+        if (
+            output.first_step == source.end_step - entry.steps
+            and output is not source
+            and not needed
+        ):
             key = (output.name, source.name)
             result[key] = max(result.get(key, 0), entry.distance_bytes)
     return result

@@ -72,7 +72,10 @@ class Peak:
         steps = {
             step for each in changed.values() for step in range(each.first_step, each.end_step)
         }
-        steps |= {self.buffers[name].first_step for name in overlaps or ()}
+        for name in overlaps or ():
+            longest = max((each.steps for each in overlaps[name]), default=1) if overlaps else 1
+            first = self.buffers[name].first_step
+            steps |= set(range(first, min(first + longest, len(self.by_step))))
         return replace(
             self,
             buffers={**self.buffers, **changed},
@@ -88,13 +91,12 @@ class Peak:
                     live[step].append(each)
         found = list(self.by_step)
         for step, here in live.items():
-            made = [each.name for each in here if each.first_step == step]
             names = {each.name for each in here}
             overlaps = [
                 entry
-                for name in made
-                for entry in self.overlaps.get(name, ())
-                if entry.input in names
+                for each in here
+                for entry in self.overlaps.get(each.name, ())
+                if entry.input in names and step < each.first_step + entry.steps
             ]
             found[step] = _step_bytes(here, overlaps, self.alignment)
         return replace(self, by_step=tuple(found), counted=len(steps))

@@ -57,19 +57,21 @@ class Overlap:
     """A step's output may lie over one of its inputs: each byte is read before it is written.
 
     Allowed if ``offset(output) + distance_bytes <= offset(input)``, and only if the step that makes
-    the output is the last to read the input: ``input.end_step == output.first_step + 1``.  Where
-    that does not hold, the entry has no effect.  An output may have entries with several inputs;
-    of several entries with one input, the largest distance counts.
+    the output is the last to read the input: ``input.end_step == output.first_step + steps``.
+    Where that does not hold, the entry has no effect.  An output may have entries with several
+    inputs; of several entries with one input, the largest distance counts.
 
     Attributes:
         output, input: names of buffers.
         distance_bytes: 0 for element-wise operators (plain in-place execution); negative is taken
             as 0; the entry gains nothing once it reaches the output's size.
+        steps: steps at which both live: several steps that run in turns count as one.
     """
 
     output: str
     input: str
     distance_bytes: int
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def legal_distances(
             raise InternalError("overlap of unknown buffers", where=repr(overlap)[:200])
         pair = (index[overlap.output], index[overlap.input])
         output, source = buffers[pair[0]], buffers[pair[1]]
-        if pair[0] != pair[1] and source.end_step == output.first_step + 1:
+        if pair[0] != pair[1] and source.end_step == output.first_step + overlap.steps:
             found[pair] = max(overlap.distance_bytes, found.get(pair, 0))
     return found
 

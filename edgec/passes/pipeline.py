@@ -31,6 +31,7 @@ from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
 from edgec.passes.single_rounding import rounding_notes, single_rounding
 from edgec.passes.sink_addition import sink_addition
+from edgec.passes.slide_windows import slide_windows
 from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 
 REAL_PASSES = (
@@ -74,6 +75,7 @@ TRANSFORMER_PASSES = (
 
 _LAST_PASSES = (
     Pass("merge_top_k", Stage.INTEGER, Stage.INTEGER, merge_top_k),
+    Pass("slide_windows", Stage.INTEGER, Stage.INTEGER, slide_windows),
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
     # The order is final: what is read too late is known.
     Pass("hold_carried", Stage.INTEGER, Stage.INTEGER, hold_carried, held_notes),

@@ -5,7 +5,7 @@ Rules:
 2. reshape: a `Reshape` to the shape it has goes; a `Reshape` of a `Reshape` reads its input.
 3. transpose: a `Transpose` that moves no axis goes.
 4. pad: a `Pad` by nothing goes.
-5. slice: a `Slice` of everything goes.
+5. slice: a `Slice` of everything goes; a `Slice` of a `Slice` reads its input.
 6. concat: a `Concat` of one value goes.
 7. clip: a `Clip` without bounds goes; a `Clip` of a `Clip` that nothing else reads becomes one.
 8. constant: an operator whose inputs are all constants becomes a constant.
@@ -35,6 +35,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return bypass(graph, node, source)
     if isinstance(node.attrs, ops.Reshape):
         return _merge_reshapes(graph, node)
+    if isinstance(node.attrs, ops.Slice):
+        return _merge_slices(graph, node)
     if isinstance(node.attrs, ops.Clip):
         return _merge_clips(graph, node)
     return None
@@ -69,6 +71,22 @@ def _merge_reshapes(graph: Graph, node: Node) -> Graph | None:
     if graph.values[inner.first].quant != graph.values[inner.output].quant:
         return None
     return replace_node(graph, replace(node, inputs=inner.inputs))
+
+
+def _merge_slices(graph: Graph, node: Node) -> Graph | None:
+    inner = graph.producers.get(node.first)
+    if inner is None or not isinstance(inner.attrs, ops.Slice):
+        return None
+    if graph.values[inner.first].quant != graph.values[inner.output].quant:
+        return None
+    own, first = node.attrs_as(ops.Slice), inner.attrs
+    starts = zip(first.starts, first.steps, own.starts, strict=True)
+    merged = ops.Slice(
+        tuple(start + step * more for start, step, more in starts),
+        tuple(step * more for step, more in zip(first.steps, own.steps, strict=True)),
+        own.sizes,
+    )
+    return replace_node(graph, replace(node, attrs=merged, inputs=inner.inputs))
 
 
 def _merge_clips(graph: Graph, node: Node) -> Graph | None:

@@ -11,8 +11,9 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples import SampleFile, Samples, load_samples
-from edgec.report.model import TensorReport
-from edgec.workflow.session import encode, input_specs, length_of
+from edgec.report.model import Report, TensorReport
+from edgec.workflow.model_samples import fitting, steps_of
+from edgec.workflow.session import encode, length_of
 
 _SEED = 20240522
 
@@ -34,14 +35,14 @@ class ProfileInput:
 
 
 def profile_input(
-    tensors: Sequence[TensorReport],
+    report: Report,
     samples: Samples | Mapping[str, Array] | None,
     length: int | None = None,
 ) -> ProfileInput:
     """The first of the samples, or pseudo-random codes without any.
 
     Args:
-        tensors: the model's inputs.
+        report: the report of the build.
         samples: on disk, or [N, ...] by input name.
         length: length of the run, for a model of variable length; None: that of the samples, or
             the longest if there are no samples.
@@ -49,6 +50,7 @@ def profile_input(
     Raises:
         ConfigError: samples that do not fit the model, or have another length.
     """
+    tensors = report.inputs
     if samples is None:
         less = {t.shape[t.length_axis] - (length or 0) for t in tensors if t.length_axis}
         missing = less.pop() if less and length is not None else 0
@@ -57,11 +59,13 @@ def profile_input(
     words = "first sample of the given inputs"
     if isinstance(samples, SampleFile | Path | str):
         words = f"first sample of {SampleFile.of(samples).path.name}"
-        samples = load_samples(samples, input_specs(tensors))
+        file = samples
+        samples = fitting(report, lambda specs: load_samples(file, specs))
     found = length_of(tensors, samples)
     if length not in (None, found):
         raise ConfigError(f"the samples have the length {found}, not {length}", where="--length")
-    arrays = tuple(encode(samples[t.name][:1], t)[0] for t in tensors)
+    steps = steps_of(report, samples)
+    arrays = tuple(encode(steps.inputs[t.name][:1], t)[0] for t in tensors)
     return ProfileInput(arrays, words + _tokens(found), found)
 
 

@@ -165,7 +165,7 @@ def count_instructions(
     check_width(report, bits, folder)
     if length is not None:
         report.at_length(length)
-    given = profile_input(report.inputs, input, length)
+    given = profile_input(report, input, length)
     elf = firmware_program(folder, report)
     run = trace_program(
         elf, report.board, given.arrays, bits=bits, length=given.length, calls=report.calls

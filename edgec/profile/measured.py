@@ -58,7 +58,7 @@ def measurement_of(
     Raises:
         ConfigError, SimulationError: see `read_measurement` and `measure_on_board`.
     """
-    given = profile_input(report.inputs, samples, length)
+    given = profile_input(report, samples, length)
     if given.length is not None:
         report = report.at_length(given.length)
     if not isinstance(source, Path) or is_port(source):

@@ -67,7 +67,7 @@ def profile(
     elf = firmware_program(folder, report)
     if length is not None:
         report.at_length(length)
-    given = profile_input(report.inputs, input, length)
+    given = profile_input(report, input, length)
     model = core_model(board.core, board.fpu)
     pricer = Pricer(load_image(elf, board), model)
     run = trace_inference(

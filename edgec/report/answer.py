@@ -14,6 +14,7 @@ from rich.console import Console
 
 from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.model import CheckReport, Report
+from edgec.report.stream_text import stream_lines
 from edgec.report.verdict import Verdict, verdict_of
 
 _BAR = 10
@@ -71,10 +72,11 @@ def warning_lines(report: Report) -> Iterator[str]:
 
 
 def _kept(report: Report) -> Iterator[str]:
-    """A line on what the model keeps from run to run, which nobody may have asked for."""
+    """Lines on what the model keeps from run to run, which nobody may have asked for."""
     if report.state:
         pairs = ", ".join(f"{taken} = {given}" for taken, given in report.state.items())
         yield f"kept from run to run: {safe(pairs)}"
+    yield from stream_lines(report)
 
 
 def answer_lines(report: Report, folder: Path) -> Iterator[tuple[str, str]]:
@@ -121,13 +123,22 @@ def _fits(report: Report) -> str:
         if size is not None and limit is not None
     ]
     if bars:
-        return ", ".join(bars)
+        return ", ".join(bars) + _in_turns(report)
     weights, arena = size_words(memory.weight_bytes), size_words(memory.arena_bytes)
     need = f"weights {weights}, activations {arena}"
     if memory.flash_limit_bytes is None:
         return f"{need}; {'no limit here' if report.board.is_host else 'Linux has room'}"
     has = size_words(memory.flash_limit_bytes), size_words(memory.ram_limit_bytes or 0)
     return f"{need}; flash {has[0]}, RAM {has[1]}; firmware not built"
+
+
+def _in_turns(report: Report) -> str:
+    """Words on layers that run in turns so that it fits."""
+    found = report.rows
+    if found is None or not found.front[found.chosen].layers:
+        return ""
+    whole = size_words(found.front[-1].arena_bytes)
+    return f"; {found.front[found.chosen].layers} layers a few rows at a time, else {whole} arena"
 
 
 def _colour(used: int, limit: int) -> str:

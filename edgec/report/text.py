@@ -19,6 +19,8 @@ from edgec.report.model import (
     Report,
     TensorReport,
 )
+from edgec.report.rows import rows_table
+from edgec.report.stream_text import stream_lines, stream_table
 from edgec.report.tables import table
 
 REPORT_TXT = "report.txt"
@@ -56,6 +58,12 @@ def print_report(report: Report, out: Console, *, whole: bool = False) -> None:
     if report.pooled:
         out.print(_pooled_table(report))
     out.print(_memory_table(report))
+    if report.rows is not None:
+        out.print(rows_table(report.rows))
+    if report.stream is not None:
+        out.print(stream_table(report))
+    for line in stream_lines(report):
+        out.print(line)
     for line in (*_placement_lines(report), *_accuracy_lines(report)):
         out.print(line)
     for note in report.notes:

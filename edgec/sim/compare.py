@@ -15,6 +15,7 @@ import numpy as np
 from edgec.base.calls import Call
 from edgec.base.dtypes import Array
 from edgec.base.errors import SimulationError
+from edgec.ir.rows import ROWS
 from edgec.lower.program import Program, Step
 from edgec.sim.protocol import FirmwareStep
 
@@ -117,6 +118,8 @@ def codes_of_call(codes: Array, shape: Sequence[int], call: Call, turns: int) ->
         turns: number of turns of the loop whose values the step collects in one tensor; 0: it does
             not, each call writes the whole tensor.
     """
+    if call.first_row is not None:
+        return np.asarray(codes[:, call.first_row : call.first_row + shape[ROWS]])
     if turns:
         whole = np.asarray(codes[call.turns[:-1]])
         return whole if call.turns[-1] == turns - 1 else whole.reshape(-1)[:0]

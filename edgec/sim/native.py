@@ -7,7 +7,7 @@ from typing import ClassVar
 
 STATUS_NAMES = (
     *("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY"),
-    *("EDGEC_ERROR_LENGTH", "EDGEC_ERROR_STATE"),
+    *("EDGEC_ERROR_LENGTH", "EDGEC_ERROR_STATE", "EDGEC_NOT_YET"),
 )
 """The names of the values of `edgec_status_t`, by value."""
 
@@ -43,6 +43,7 @@ class NativeContext(ctypes.Structure):
         ("hook_user", ctypes.c_void_p),
         ("activation_bits", ctypes.c_int32),
         ("state", ctypes.c_void_p),
+        ("waiting", ctypes.c_uint32),
     ]
 
 

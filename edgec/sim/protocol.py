@@ -88,12 +88,14 @@ class FirmwareRun:
             cycles mean nothing (emulation).
         stack_bytes: most stack used since start; 0 where it is not measured.
         steps: one entry per call of a step of a trace or benchmark; empty for a plain run.
+        ready: False where the outputs mean nothing yet, early in a stream; then they are zeros.
     """
 
     outputs: tuple[Array, ...]
     cycles: int | None
     stack_bytes: int
     steps: tuple[FirmwareStep, ...] = ()
+    ready: bool = True
 
 
 class FirmwareClient:
@@ -257,11 +259,16 @@ class FirmwareClient:
         info = self._info or self.info()
         fields = _fields(line for line in reply if not line.startswith("step="))
         steps = tuple(_parse_step(line) for line in reply if line.startswith("step="))
+        ready = fields.get("ready") != "0"
         return FirmwareRun(
-            outputs=tuple(self._read(index, tensor) for index, tensor in enumerate(info.outputs)),
+            outputs=tuple(
+                self._read(index, tensor) if ready else _nothing(tensor)
+                for index, tensor in enumerate(info.outputs)
+            ),
             cycles=_number(fields, "cycles") if command == "run" else None,
             stack_bytes=_number(fields, "stack"),
             steps=steps,
+            ready=ready,
         )
 
     def _write(self, index: int, payload: bytes, info: FirmwareInfo) -> None:
@@ -290,6 +297,11 @@ class FirmwareClient:
         if len(data) != count:
             raise SimulationError(f"output {index}: {len(data)} bytes came instead of {count}")
         return data
+
+
+def _nothing(tensor: PortTensor) -> Array:
+    """Zeros in place of an output that means nothing."""
+    return frozen(np.zeros(tensor.size_bytes // tensor.dtype.size_bytes, tensor.dtype.numpy))
 
 
 def _payloads(inputs: Sequence[Array], info: FirmwareInfo) -> list[bytes]:

@@ -29,6 +29,8 @@ _HOST_SAMPLES = 3
 _EMULATOR_SAMPLES = 1
 _EMULATOR_BITS = 3
 """A width that is run on the emulator too; all are on the host."""
+_MOST_WAITING = 100
+"""Every tensor of every run is compared, whether outputs mean something or not."""
 _SEED = 20240521
 
 
@@ -50,7 +52,7 @@ def check_host(
     compilers = find_host_compilers()
     if not compilers:
         return CheckReport("host", 0, 0, skipped="no C compiler for this computer is on PATH")
-    samples = check_inputs(model, _HOST_SAMPLES)
+    samples = check_inputs(model, _HOST_SAMPLES + _waiting(model))
     with temporary_folder() as build_dir:
         host = HostModel(library_dir, build_dir, flags=("-O1",), compiler=compilers[0])
         stream = host.stream()
@@ -67,6 +69,11 @@ def check_host(
             where = f"host, length {length}"
             compare_trace(program.at(length), run_graph(graph, sample), found, where)
     return CheckReport("host", len(samples), _tensors(program), lengths=_lengths(program))
+
+
+def _waiting(model: IntegerModel) -> int:
+    """Runs that are needed before the first output, as far as they may be many."""
+    return min(model.integer.warm_up, _MOST_WAITING)
 
 
 def _tensors(program: Program) -> int:
@@ -105,16 +112,17 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
     if board.emulator.kind == "none":
         return CheckReport("emulator", 0, 0, skipped="no emulator for this board")
     widths: Sequence[int] = (_EMULATOR_BITS,) if program.runtime_bits else ()
-    samples = check_inputs(model, _EMULATOR_SAMPLES)
+    samples = check_inputs(model, _EMULATOR_SAMPLES + _waiting(model))
     if not runs_natively(board):
-        widths, samples = _widths(program), check_inputs(model, _HOST_SAMPLES)
+        widths, samples = _widths(program), check_inputs(model, _HOST_SAMPLES + _waiting(model))
     stack = 0
     try:
         with EmulatedFirmware(elf, board) as firmware:
             for sample, oracle in zip(samples, run_stream(model.integer, samples), strict=True):
                 found = firmware.run(list(sample.values()), trace=True)
                 compare_crcs(program, oracle, found.steps)
-                compare_outputs(program, oracle, found.outputs, "emulator")
+                if found.ready:
+                    compare_outputs(program, oracle, found.outputs, "emulator")
                 stack = max(stack, found.stack_bytes)
             for wanted in widths:
                 bits = firmware.client.set_activation_bits(wanted)

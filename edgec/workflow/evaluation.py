@@ -26,11 +26,11 @@ from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
+from edgec.workflow.model_samples import input_specs
 from edgec.workflow.session import (
     MODEL_COPY,
     Progress,
     check_width,
-    input_specs,
     open_session,
     to_model,
 )

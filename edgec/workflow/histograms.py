@@ -10,13 +10,14 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.samples import SampleFile, load_samples
-from edgec.interp import run_graph
+from edgec.interp import run_stream
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.ir.specialize import specialized
 from edgec.report.model import Report
+from edgec.workflow.model_samples import fitting, steps_of
 from edgec.workflow.reference import read_reference
-from edgec.workflow.session import Progress, encode, input_specs, length_of
+from edgec.workflow.session import Progress, encode, length_of
 from edgec.workflow.validation_outputs import noise_inputs
 
 BINS = 64
@@ -89,13 +90,17 @@ def histograms(
     length = length_of(report.inputs, given)
     if length is not None:
         report, graph = report.at_length(length), specialized(graph, length)
-    codes = {tensor.name: encode(given[tensor.name], tensor) for tensor in report.inputs}
+    inputs = steps_of(report, given).inputs
+    codes = {tensor.name: encode(inputs[tensor.name], tensor) for tensor in report.inputs}
     names = (*graph.inputs, *(layer.name for layer in report.layers))
     counts = {name: _Counts(graph.values[name]) for name in names if _has_codes(graph, name)}
     total = len(next(iter(codes.values())))
-    for index in range(total):
-        sample = zip(graph.inputs, codes.values(), strict=True)
-        found = run_graph(graph, {n: each[index].reshape(graph.shape(n)) for n, each in sample})
+    shaped = {
+        name: each.reshape(total, *graph.shape(name))
+        for name, each in zip(graph.inputs, codes.values(), strict=True)
+    }
+    samples_of = ({name: each[index] for name, each in shaped.items()} for index in range(total))
+    for index, found in enumerate(run_stream(graph, samples_of)):
         for name, count in counts.items():
             count.add(found[name])
         if progress is not None:
@@ -107,7 +112,7 @@ def _inputs(report: Report, samples: SampleFile | None) -> tuple[Mapping[str, Ar
     if samples is None:
         noise = noise_inputs(report)
         return noise.samples, f"{noise.count} {noise.words}"
-    arrays = load_samples(samples, input_specs(report.inputs))
+    arrays = fitting(report, lambda specs: load_samples(samples, specs))
     most = min(_MOST_SAMPLES, max(_MACS // max(report.macs, 1), 1))
     first = {name: array[:most] for name, array in arrays.items()}
     run, there = len(next(iter(first.values()))), len(next(iter(arrays.values())))

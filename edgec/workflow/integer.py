@@ -23,6 +23,7 @@ from edgec.ir import Graph, ops
 from edgec.ir.infer import total_macs
 from edgec.ir.metadata import import_notes
 from edgec.passes import REAL_PASSES, run_passes
+from edgec.passes.stream import Streamed
 from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
 from edgec.quant.precision.goal import Prices
@@ -51,6 +52,7 @@ class IntegerModel:
         about: what the file says of itself.
         balanced: REAL stage that `annotated` stands for, channels scaled; None where nothing was
             annotated.
+        stream: how `integer` runs frame by frame; None: it does not.
     """
 
     imported: Graph
@@ -63,6 +65,7 @@ class IntegerModel:
     settings: QuantSettings
     about: Description = NOTHING_SAID
     balanced: Graph | None = None
+    stream: Streamed | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -78,7 +79,9 @@ class _Image:
         """An input as one; None: its codes stand for something else."""
         dtype = model.imported.values[spec.name].dtype
         has_codes = dtype in (DType.FLOAT32, DType.INT8, DType.UINT8)
-        if not has_codes or spec.name in model.integer.input_features:
+        # What takes a few frames a run takes no images.
+        takes_all = math.prod(model.integer.shape(spec.name)) == math.prod(spec.shape)
+        if not has_codes or not takes_all or spec.name in model.integer.input_features:
             return None
         return cls(spec, Frame.found(spec), dtype is DType.UINT8)
 

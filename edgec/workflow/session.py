@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS, App
-from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
+from edgec.base.samples import Samples, check_samples, load_samples
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report, TensorReport
 from edgec.sim.device import Flashed, open_device
@@ -28,6 +28,7 @@ from edgec.sim.host import runs_natively
 from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
+from edgec.workflow.model_samples import fitting, steps_of
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator", "device")
@@ -124,14 +125,18 @@ class Session:
     ) -> dict[str, Array]:
         """Outputs by name for samples by input name; first axis counts samples on both sides.
 
+        A model that runs frame by frame takes windows, or the frames of runs; the first runs then
+        have no output.
+
         Raises:
             ConfigError: the samples do not fit the model.
             SimulationError: the run failed.
         """
-        checked = check_samples(samples, input_specs(self.report.inputs), "samples")
+        checked = fitting(self.report, lambda specs: check_samples(samples, specs, "samples"))
         length = length_of(self.report.inputs, checked)
-        inputs = [encode(checked[tensor.name], tensor) for tensor in self.report.inputs]
-        outputs = self.model(inputs, progress, length)
+        steps = steps_of(self.report, checked)
+        inputs = [encode(steps.inputs[tensor.name], tensor) for tensor in self.report.inputs]
+        outputs = [codes[steps.rows] for codes in self.model(inputs, progress, length)]
         less = self.report.max_length - length if length is not None else 0
         return {
             tensor.name: decode(stacked(codes, tensor, less), tensor)
@@ -243,22 +248,8 @@ def run_file(
 ) -> dict[str, Array]:
     """Run a build folder's model on samples on disk; outputs by name."""
     session = open_session(folder, on, port=port)
-    return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
-
-
-def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
-    """Inputs of the compiled model."""
-    return [
-        InputSpec(
-            tensor.name,
-            tensor.shape,
-            tensor.length_axis,
-            tensor.dtype != "float32",
-            tensor.normalize,
-            tensor.rows,
-        )
-        for tensor in inputs
-    ]
+    found = fitting(session.report, lambda specs: load_samples(samples, specs))
+    return session.run(found, progress)
 
 
 def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:

@@ -25,6 +25,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
 from edgec.report.model import COLLECTS, LayerReport, Report
 from edgec.sim.compare import codes_of_call
+from edgec.workflow.model_samples import steps_of
 from edgec.workflow.reference import read_reference
 from edgec.workflow.session import Progress, encode, length_of
 from edgec.workflow.traced import TracedSample, TracedStep, open_tracer
@@ -177,13 +178,15 @@ def validate(
     length = length_of(report.inputs, given.samples)
     if length is not None:
         report, graph = report.at_length(length), specialized(graph, length)
-    codes = [encode(given.samples[tensor.name], tensor) for tensor in report.inputs]
+    steps = steps_of(report, given.samples)
+    codes = [encode(steps.inputs[tensor.name], tensor) for tensor in report.inputs]
     gaps = [
         _Gaps(layer, _collected(report, step, layer)) for step, layer in enumerate(report.layers)
     ]
     wanted: list[list[Array]] = []
     found: list[tuple[Array, ...]] = []
-    samples = [[array[index] for array in codes] for index in range(given.count)]
+    count = len(codes[0])
+    samples = [[array[index] for array in codes] for index in range(count)]
     oracles = run_stream(graph, (_shaped(graph, sample) for sample in samples))
     with open_tracer(folder, report, on, port, length) as tracer:
         for index, (sample, oracle) in enumerate(zip(samples, oracles, strict=True)):
@@ -192,9 +195,10 @@ def validate(
             wanted.append([oracle[name].reshape(-1) for name in graph.outputs])
             found.append(traced.outputs)
             if progress is not None:
-                progress(index + 1, given.count)
+                progress(index + 1, count)
         cycles = tracer.cycles([array[0] for array in codes])
-    return _result(folder, report, given, on, gaps, (wanted, found), cycles)
+    outputs = [wanted[row] for row in steps.rows], [found[row] for row in steps.rows]
+    return _result(folder, report, given, on, gaps, outputs, cycles)
 
 
 def _collected(report: Report, step: int, layer: LayerReport) -> int:

@@ -13,8 +13,14 @@ from edgec.base.errors import ConfigError
 from edgec.base.samples import SampleFile, load_labelled, load_samples
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation import check_labels, classes_of, decision, original_outputs
+from edgec.workflow.model_samples import (
+    about_outputs,
+    fitting,
+    runs_without_output,
+    specs_of,
+)
 from edgec.workflow.output_metrics import Distance, distance
-from edgec.workflow.session import decode, input_specs, length_of, stacked, to_model
+from edgec.workflow.session import decode, length_of, stacked, to_model
 
 _NOISE_SAMPLES = 3
 _SEED = 20240521
@@ -46,15 +52,16 @@ def read_inputs(report: Report, file: SampleFile, limit: int | None) -> Validati
     Raises:
         ConfigError: they do not fit the model.
     """
-    specs = input_specs(report.inputs)
-    samples: Mapping[str, Array] = load_samples(file, specs)
+    samples = fitting(report, lambda specs: load_samples(file, specs))
     labels = None
     try:
-        if not any(spec.name == "y" for spec in specs):  # else the array is an input
-            _, labels = load_labelled(file, specs, _classes(report))
+        if not any(tensor.name == "y" for tensor in report.inputs):  # else the array is an input
+            _, labels = load_labelled(file, specs_of(report, samples), _classes(report))
     except ConfigError as error:
         if not error.what.startswith("no labels: "):
             raise
+    if limit is not None:
+        limit += runs_without_output(report, samples)
     return ValidationInputs(
         {name: array[:limit] for name, array in samples.items()},
         None if labels is None else labels[:limit],
@@ -129,6 +136,7 @@ def validate_outputs(
         wanted, found: for each sample, flat codes of each output, of reference and target.
     """
     deciding = _deciding(report)
+    given = replace(given, **about_outputs(report, given.samples, given.labels))
     length = length_of(report.inputs, given.samples)
     less = report.max_length - length if length is not None else 0
     inputs = {each.name: to_model(given.samples[each.name], each) for each in report.inputs}
@@ -138,10 +146,20 @@ def validate_outputs(
         ours, theirs = (np.stack([each[number] for each in runs]) for runs in (found, wanted))
         gap = int(np.abs(ours.astype(np.int64) - theirs.astype(np.int64)).max(initial=0))
         real = decode(stacked(ours, tensor, less), tensor)
-        original = originals[number]
+        original = _newest(report, tensor, originals[number])
         output = _output(given, tensor, (gap, real), original, tensor is deciding)
         results.append(replace(output, classes=_is_about_classes(report, output, tensor)))
     return tuple(results)
+
+
+def _newest(report: Report, tensor: TensorReport, original: Array) -> Array:
+    """Results of the original; of a stream with one for each frame, those of the last run."""
+    axis = None if report.stream is None else report.stream.axes.get(tensor.name)
+    if axis is None:
+        return original
+    place = tensor.layout.index(axis) if tensor.layout else axis
+    whole = original.reshape(len(original), *tensor.shape[1:])
+    return np.moveaxis(np.moveaxis(whole, axis, -1)[..., -tensor.library_shape[place] :], -1, axis)
 
 
 def _output(

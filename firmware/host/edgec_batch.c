@@ -35,7 +35,7 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     }
     status = form->length == 0U ? model->run(context) : model->run_length(context, form->length);
     if (status != EDGEC_OK) {
-        return status;
+        return status == EDGEC_NOT_YET ? EDGEC_OK : status;
     }
     for (uint32_t i = 0; i < model->num_outputs; ++i) {
         const edgec_tensor_t *tensor = &model->outputs[i];

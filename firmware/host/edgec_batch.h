@@ -18,7 +18,8 @@ typedef struct edgec_batch_form {
     edgec_context_t *stream;
 } edgec_batch_form_t;
 
-/* Run samples [first, first + count), one after the other.
+/* Run samples [first, first + count), one after the other.  The outputs of a run that returns
+ * EDGEC_NOT_YET are not written.
  *
  * arena: model->arena_bytes bytes, aligned to EDGEC_ARENA_ALIGNMENT; poisoned before each sample.
  * inputs, outputs: one array per input and output of the model, all samples one after the other.

@@ -98,7 +98,7 @@ def test_the_first_help_fits_a_screen(capsys: Capsys, monkeypatch: pytest.Monkey
 def test_sections_of_compile(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     text = help_of(capsys, monkeypatch, "compile", 80)
     titles = [line for line in text.splitlines() if line.endswith(":") and line[:1].isupper()]
-    wanted = ["Input", "Quantization", "Transformers", "Weight pools", "Output"]
+    wanted = ["Input", "Quantization", "Transformers", "Streams", "Weight pools", "Output"]
     assert titles == [f"{title}:" for title in (*wanted, "Other options", "Examples")]
     parts = text.split("\nQuantization:\n")[1].split("\nTransformers:\n")
     assert "--observer" in parts[0]

@@ -111,7 +111,7 @@ def test_counts_are_exact_and_complete(compiled, model: str, name: str):
 @pytest.mark.parametrize("model", MODELS)
 def test_counted_run_computes_what_the_oracle_does(compiled, model: str, name: str):
     result = compiled(model, name)
-    given = profile_input(result.report.inputs, None).arrays
+    given = profile_input(result.report, None).arrays
     graph = result.model.integer
     inputs = {n: x.reshape(graph.shape(n)) for n, x in zip(graph.inputs, given, strict=True)}
     oracle = run_graph(graph, inputs)

@@ -59,7 +59,7 @@ def port(build: Path) -> Iterator[str]:
 def test_bench_runs_on_the_board(build: Path, port: str) -> None:
     report = Report.read(build)
     assert is_port(Path(port))
-    found = measure_on_board(port, build, report, profile_input(report.inputs, None).arrays)
+    found = measure_on_board(port, build, report, profile_input(report, None).arrays)
     assert found.runs == 3
     assert len(found.cycles) == len(report.layers)
 
@@ -76,12 +76,12 @@ def test_board_with_another_model_is_refused(build: Path, port: str) -> None:
 
     other = dataclasses.replace(Report.read(build), digest="0" * 64)
     with pytest.raises(ConfigError, match="another model"):
-        measure_on_board(port, build, other, profile_input(other.inputs, None).arrays)
+        measure_on_board(port, build, other, profile_input(other, None).arrays)
 
 
 def test_what_is_no_board_is_one_clear_error(build: Path) -> None:
     report = Report.read(build)
     with pytest.raises(SimulationError, match="cannot talk to the board"):
-        measure_on_board("/dev/null", build, report, profile_input(report.inputs, None).arrays)
+        measure_on_board("/dev/null", build, report, profile_input(report, None).arrays)
     assert is_port(Path("COM7"))
     assert not is_port(build / "report.json")

@@ -11,7 +11,7 @@ from cross import MACHINES, check_cross
 from data_folder import data_folder
 from emulated import check_emulated, need_emulator
 from parity import Sample, check_build, compiled
-from tflm_oracle import Micro, compare, needs_tflm, plain_integers
+from tflm_oracle import Micro, check_exact, compare, needs_tflm, plain_integers
 
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
@@ -123,3 +123,12 @@ def test_neon_makes_the_same_tensors(name: str, tmp_path: Path):
     graph = ready(name)
     samples = with_oracle(graph, samples_for(name, EMULATED))
     check_cross(MACHINES["a53"], graph, samples, tmp_path)
+
+
+def test_a_wake_word_hears_what_tensorflow_lite_micro_hears():
+    """A stream of features of sound; the variables of the file are kept from run to run."""
+    path, rng = model_file("microwakeword_okay_nabu"), np.random.default_rng(5)
+    walk = np.cumsum(rng.normal(size=(150, 40)), axis=0) * 20 - 40
+    frames = np.clip(walk, -128, 127).astype(np.int8).reshape(-1, 1, 3, 40)
+    found = check_exact(path, [{"input_audio": frame} for frame in frames])
+    assert found.elements > 300_000

@@ -133,7 +133,7 @@ def test_both_tracers_see_weights_in_cached_ram(tmp_path: Path) -> None:
     """Weights in AXI SRAM take the place of others in the data cache."""
     result = compiled(MLP, small_dtcm(tmp_path), tmp_path / "out", Placement.SRAM, verify=False)
     board, elf = result.report.board, result.folder / "firmware.elf"
-    arrays = profile_input(result.report.inputs, None).arrays
+    arrays = profile_input(result.report, None).arrays
     runs = [
         trace_inference(elf, board, arrays, MemoryMode.FLASH, native=native).trace
         for native in (True, False)

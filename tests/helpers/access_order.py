@@ -97,6 +97,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_strided_copy(spec))
         case s.Concat():
             return list(_concat(spec, operand))
+        case s.Slide():
+            return list(_slide(spec, operand))
         case s.Pad():
             return list(_pad(spec))
         case s.ArgMax():
@@ -275,6 +277,17 @@ def _concat(spec: s.Concat, operand: int) -> Iterator[Event]:
                 yield from (("r", outer * run + i) for i in range(run))
             yield from (("w", written + i) for i in range(run))
             written += run
+
+
+def _slide(spec: s.Slide, operand: int) -> Iterator[Event]:
+    for outer in range(spec.outer):
+        start, kept, run = outer * spec.total_bytes, spec.kept_bytes, spec.run_bytes
+        if operand == 0:
+            yield from (("r", start + run + i) for i in range(kept))
+        yield from (("w", start + i) for i in range(kept))
+        if operand == 1:
+            yield from (("r", outer * run + i) for i in range(run))
+        yield from (("w", start + kept + i) for i in range(run))
 
 
 def _pad(spec: s.Pad) -> Iterator[Event]:

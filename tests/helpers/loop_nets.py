@@ -221,7 +221,29 @@ def windows(turns: int = 6, width: int = 8) -> Graph:
     return m.ready(m.stacked(again, later, Part.backwards(1, turns)), stack)
 
 
+def sliding(width: int = 8, taps: int = 4, new: int = 1) -> Graph:
+    """A window that moves on in each run; it is an output, too."""
+    m = LoopMaker()
+    x = m.input(1, new, width)
+    window = m.carry(m.start(1, taps, width, value=ALL_SORTS), None, "window")
+    moved = m.op(qops.QSlide(1), window, x, zero=m.ZERO)
+    m.update(moved, window)
+    return m.ready(m.table(moved), moved)
+
+
+def sliding_in_turns(turns: int = 5, width: int = 8, taps: int = 3) -> Graph:
+    """A window of columns that moves on in each turn; each of its rows by itself."""
+    m, loop = LoopMaker(), Loop("slide", turns)
+    column = m.slice_of(m.input(1, 2, turns, width), loop, Part(2))
+    window = m.carry(m.start(1, 2, taps, width), loop)
+    moved = m.op(qops.QSlide(2), window, column, zero=m.ZERO)
+    m.update(moved, window)
+    return m.ready(m.stacked(m.table(moved), loop, Part(2, taps, taps)))
+
+
 LOOPS: dict[str, Callable[[], Graph]] = {
+    "sliding_in_turns": sliding_in_turns,
+    "sliding_in_turns_unaligned": lambda: sliding_in_turns(4, 3),
     "cumulative_sum": cumulative_sum,
     "unaligned_sum": lambda: cumulative_sum(7, 5),
     "two_layers": two_layers,
@@ -235,6 +257,8 @@ LOOPS: dict[str, Callable[[], Graph]] = {
     "windows_unaligned": lambda: windows(4, 3),
 }
 STREAMS: dict[str, Callable[[], Graph]] = {
+    "sliding": sliding,
+    "sliding_by_three": lambda: sliding(5, 4, 3),
     "moving_average": moving_average,
     "delay_line": delay_line,
     "unit_delay": unit_delay,

@@ -46,6 +46,21 @@ def concat(net: Net, x: str) -> str:
     return moved_codes(net, qops.QConcat(axis), inputs)
 
 
+def slide(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    axes = [axis for axis, size in enumerate(shape) if size > 1]
+    if not axes:
+        return concat(net, x)
+    axis = net.pick(axes)
+    new = net.integer(1, shape[axis] - 1)
+    part = tuple(new if i == axis else n for i, n in enumerate(shape))
+    ranges = (0,) * len(shape), (1,) * len(shape), part
+    rows = net.constant(net.codes(part), net.quant_of(x))
+    if net.chance():
+        rows = moved_codes(net, qops.QSlice(*ranges), [x])
+    return moved_codes(net, qops.QSlide(axis), [x, rows])
+
+
 def pad(net: Net, x: str) -> str:
     mode = net.pick(list(PadMode))
     most = [min(3, size - 1) if mode is PadMode.REFLECT else 3 for size in net.shape(x)]

@@ -32,7 +32,16 @@ from random_layers import (
     pooled_gemm,
     tree_ensemble,
 )
-from random_moves import concat, pad, reshape, resize_linear, resize_nearest, slice_, transpose
+from random_moves import (
+    concat,
+    pad,
+    reshape,
+    resize_linear,
+    resize_nearest,
+    slice_,
+    slide,
+    transpose,
+)
 from random_net import Net
 from random_reductions import (
     arg_max,
@@ -93,6 +102,7 @@ OPS: Mapping[str, OpKind] = MappingProxyType(
         "transpose": OpKind(transpose),
         "slice": OpKind(slice_),
         "concat": OpKind(concat),
+        "slide": OpKind(slide),
         "pad": OpKind(pad),
         "resize_nearest": OpKind(resize_nearest, True),
         "resize_linear": OpKind(resize_linear, True),

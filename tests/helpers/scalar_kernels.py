@@ -368,6 +368,14 @@ def concat(attrs, inputs, zy, at):
     raise IndexError
 
 
+def slide(attrs, inputs, zy, at):
+    x, rows = (operand.array for operand in inputs)
+    index, new = at[attrs.axis], rows.shape[attrs.axis]
+    kept = x.shape[attrs.axis] - new
+    source, index = (x, index + new) if index < kept else (rows, index - kept)
+    return int(source[(*at[: attrs.axis], index, *at[attrs.axis + 1 :])])
+
+
 def pad(attrs, inputs, zy, at):
     x = inputs[0].array
     source = []
@@ -438,6 +446,7 @@ ELEMENTS: dict[type, Element] = {
     qops.QTranspose: transpose,
     qops.QSlice: slice_,
     qops.QConcat: concat,
+    qops.QSlide: slide,
     qops.QPad: pad,
     qops.QResizeNearest: resize_nearest,
     qops.QResizeLinear: resize_linear,

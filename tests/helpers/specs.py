@@ -29,6 +29,7 @@ from edgec.kernels.generic.pad import Pad, PadAxis
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
 from edgec.kernels.generic.resize_nearest import ResizeNearest
+from edgec.kernels.generic.slide import Slide
 from edgec.kernels.generic.softmax import Softmax
 from edgec.kernels.generic.stack_turn import StackTurn
 from edgec.kernels.generic.strided_copy import StridedCopy
@@ -102,6 +103,7 @@ __all__ = [
     "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
+    "Slide",
     "Softmax",
     "StackTurn",
     "Step",

@@ -22,6 +22,8 @@ _TYPES = {
     "int32": tflite.TensorType.INT32,
     "int64": tflite.TensorType.INT64,
     "bool": tflite.TensorType.BOOL,
+    "string": tflite.TensorType.STRING,
+    "resource": tflite.TensorType.RESOURCE,
 }
 
 
@@ -71,6 +73,17 @@ class Op:
     kind: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
     custom: str = ""
+    custom_options: bytes = b""
+
+
+@dataclass(frozen=True)
+class Net:
+    """A network that operators call."""
+
+    tensors: Mapping[str, T]
+    operators: Sequence[Op]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
 
 
 def write_tflite(
@@ -94,23 +107,17 @@ def tflite_bytes(
     *,
     version: int = 3,
     subgraphs: int = 1,
+    bodies: Sequence[Net] = (),
     signature: Mapping[str, str] | None = None,
     metadata: bytes | None = None,
 ) -> bytes:
+    """The bytes of a file of a network, `subgraphs` times, and of others that it calls."""
     b = flatbuffers.Builder(1024)
     numbers = {name: number for number, name in enumerate(tensors)}
-    codes = list(dict.fromkeys((op.op, op.custom) for op in operators))
-    buffers = [_table(b, "Buffer")] + [_buffer(b, t) for t in tensors.values()]
-    made = [_tensor(b, name, t, numbers[name] + 1) for name, t in tensors.items()]
-    ops = [_operator(b, op, numbers, codes.index((op.op, op.custom))) for op in operators]
-    graph = _table(
-        b,
-        "SubGraph",
-        Tensors=_offsets(b, made),
-        Inputs=_ints(b, [numbers[n] for n in inputs]),
-        Outputs=_ints(b, [numbers[n] for n in outputs]),
-        Operators=_offsets(b, ops),
-    )
+    nets = (*[Net(tensors, operators, inputs, outputs)] * subgraphs, *bodies)
+    codes = list(dict.fromkeys((op.op, op.custom) for net in nets for op in net.operators))
+    buffers = [_table(b, "Buffer")]
+    graphs = [_graph(b, net, codes, buffers) for net in nets]
     signatures = {}
     if signature is not None:
         given = [_map(b, name, numbers[t]) for name, t in signature.items() if t in inputs]
@@ -132,13 +139,31 @@ def tflite_bytes(
             "Model",
             Version=version,
             OperatorCodes=_offsets(b, made_codes),
-            Subgraphs=_offsets(b, [graph] * subgraphs),
+            Subgraphs=_offsets(b, graphs),
             Buffers=_offsets(b, buffers),
             **signatures,
         ),
         b"TFL3",
     )
     return bytes(b.Output())
+
+
+def _graph(
+    b: flatbuffers.Builder, net: Net, codes: Sequence[tuple[str, str]], buffers: list[int]
+) -> int:
+    numbers = {name: number for number, name in enumerate(net.tensors)}
+    first = len(buffers)
+    buffers += [_buffer(b, t) for t in net.tensors.values()]
+    made = [_tensor(b, name, t, numbers[name] + first) for name, t in net.tensors.items()]
+    ops = [_operator(b, op, numbers, codes.index((op.op, op.custom))) for op in net.operators]
+    return _table(
+        b,
+        "SubGraph",
+        Tensors=_offsets(b, made),
+        Inputs=_ints(b, [numbers[n] for n in net.inputs]),
+        Outputs=_ints(b, [numbers[n] for n in net.outputs]),
+        Operators=_offsets(b, ops),
+    )
 
 
 def _table(b: flatbuffers.Builder, name: str, **fields: Any) -> int:
@@ -236,10 +261,15 @@ def _operator(b: flatbuffers.Builder, op: Op, numbers: Mapping[str, int], code: 
     outputs = _ints(b, [numbers[name] for name in op.outputs])
     fields: dict[str, Any] = {"OpcodeIndex": code, "Inputs": inputs, "Outputs": outputs}
     if op.kind:
-        options = {
-            key: _ints(b, value) if isinstance(value, list) else value
-            for key, value in op.options.items()
-        }
+        options = {key: _option(b, value) for key, value in op.options.items()}
         fields["BuiltinOptions"] = _table(b, op.kind, **options)
         fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, op.kind)
+    if op.custom_options:
+        fields["CustomOptions"] = b.CreateByteVector(op.custom_options)
     return _table(b, "Operator", **fields)
+
+
+def _option(b: flatbuffers.Builder, value: Any) -> Any:
+    if isinstance(value, str):
+        return b.CreateString(value)
+    return _ints(b, value) if isinstance(value, list) else value

@@ -14,7 +14,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.importers.tflite.load import load_file
 from edgec.importers.tflite.load_tensor import FileModel, FileTensor
-from edgec.interp import run_graph
+from edgec.interp import run_graph, state_after
 from edgec.ir.graph import Graph
 from edgec.quant.cnn.annotation import annotate
 from edgec.quant.convert.conversion import to_integer
@@ -54,8 +54,8 @@ class Micro:
             self._interpreter.set_input(_as_stored(tensor, inputs[tensor.name]), place)
         self._interpreter.invoke()
         found = {}
-        for number, tensor in enumerate(model.tensors):
-            if tensor.data is None:
+        for number, tensor in enumerate(model.tensors[: model.count]):
+            if tensor.data is None and tensor.type != "RESOURCE":
                 array = np.array(self._interpreter.GetTensor(number, 0)["tensor_data"])
                 found[tensor.name] = _signed(array).reshape(tensor.shape)
         return found
@@ -111,6 +111,8 @@ def compare(
 ) -> Comparison:
     """Every tensor that TensorFlow Lite Micro and an integer graph of edgec both have.
 
+    The samples are the runs of one stream.
+
     Args:
         path: the file.
         graph: INTEGER stage, made of the file.
@@ -125,8 +127,10 @@ def compare(
         if tensor.data is None and tensor.name not in held and number not in micro.model.inputs:
             result.missing.append(tensor.name)
     result.compared = list(names.values())
+    state: dict[str, Array] = {}
     for sample in samples:
-        _compare_sample(result, graph, names, micro.run(sample), sample)
+        found = _compare_sample(result, graph, names, micro.run(sample), sample, state)
+        state = state_after(graph, found)
     return result
 
 
@@ -136,9 +140,10 @@ def _compare_sample(
     names: Mapping[str, str],
     wanted: Mapping[str, Array],
     sample: Mapping[str, Array],
-) -> None:
+    state: Mapping[str, Array],
+) -> dict[str, Array]:
     codes = {name: laid_out(graph, name, sample[name]) for name in graph.inputs}
-    found = run_graph(graph, codes)
+    found = run_graph(graph, codes, state)
     for value, name in names.items():
         theirs = wanted[name]
         if value in graph.output_layouts:
@@ -148,6 +153,7 @@ def _compare_sample(
         count = int(np.count_nonzero(ours.ravel() != theirs.ravel()))
         if count:
             result.different[name] = result.different.get(name, 0) + count
+    return found
 
 
 def laid_out(graph: Graph, name: str, array: Array) -> Array:
@@ -157,7 +163,13 @@ def laid_out(graph: Graph, name: str, array: Array) -> Array:
 
 def _file_names(model: FileModel, graph: Graph) -> dict[str, str]:
     """The file's tensor that each value of the graph holds, for those that hold one."""
-    sizes = {t.name: t.shape for t in model.tensors if t.data is None}
+    # Values of an operator with several outputs are all named by the first of these.
+    several = {n for operator in model.operators for n in operator.outputs[1:] and operator.outputs}
+    sizes = {
+        t.name: t.shape
+        for number, t in enumerate(model.tensors)
+        if t.data is None and number not in several
+    }
     names: dict[str, str] = {}
     for node in graph.nodes:
         name = _stem(node.output, sizes)
@@ -194,10 +206,10 @@ def check_exact(path: Path, samples: list[dict[str, Array]] | None = None) -> Co
     Returns:
         What was compared of the graph as converted.
     """
-    micro, samples = Micro(path), samples or codes_for(path, 2)
-    plain = compare(path, plain_integers(path), samples, micro)
-    ready = compare(path, integer_model(path, None, CompileOptions()).integer, samples, micro)
-    outputs = {micro.model.tensors[number].name for number in micro.model.outputs}
+    model, samples = load_file(path), samples or codes_for(path, 2)
+    plain = compare(path, plain_integers(path), samples)
+    ready = compare(path, integer_model(path, None, CompileOptions()).integer, samples)
+    outputs = {model.tensors[number].name for number in model.outputs}
     for found in (plain, ready):
         assert outputs <= {*found.compared}, f"{found}; outputs: {outputs}"
         assert not found.different, str(found)

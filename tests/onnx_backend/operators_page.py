@@ -93,8 +93,9 @@ def _tflite() -> str:
     missing: dict[str, list[str]] = defaultdict(list)
     for op in sorted(set(kinds) - set(TFLITE_HANDLERS) - {"CUSTOM", "DELEGATE"}):
         missing[tflite_obstacle(op).reason].append(op)
+    imported = len(set(kinds) & set(TFLITE_HANDLERS))
     text = (
-        f"## TensorFlow Lite\n\n{len(TFLITE_HANDLERS)} of {len(kinds)} built-in operators are "
+        f"## TensorFlow Lite\n\n{imported} of {len(kinds)} built-in operators are "
         "imported; [the page of TensorFlow Lite files](tflite.md#operators) says how each. "
         "The others are refused:\n"
     )

@@ -10,6 +10,7 @@ from edgec.base.options.compilation import (
     ModelOptions,
     Optimize,
     Placement,
+    Rows,
     StatePairs,
 )
 from edgec.base.options.pools import (
@@ -36,6 +37,7 @@ from edgec.base.options.quant import (
     check_seed,
 )
 from edgec.base.options.sizes import Budget, parse_bytes
+from edgec.base.options.stream import StreamOptions
 
 __all__ = [
     "DEFAULT_MAX_DROP",
@@ -63,7 +65,9 @@ __all__ = [
     "QuantOptions",
     "QuantSettings",
     "Residual",
+    "Rows",
     "StatePairs",
+    "StreamOptions",
     "TermsRule",
     "WeightPoolOptions",
     "check_drop",

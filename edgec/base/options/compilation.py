@@ -13,6 +13,7 @@ from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
+from edgec.base.options.stream import StreamOptions
 from edgec.base.rounding import Rounding
 
 if TYPE_CHECKING:
@@ -41,6 +42,18 @@ class Placement(enum.Enum):
     AUTO = "auto"
     FLASH = "flash"
     SRAM = "sram"
+
+
+class Rows(enum.Enum):
+    """Layers that compute a few rows at a time, which keeps a few rows of most tensors in memory.
+
+    AUTO takes them where the arena does not fit the board otherwise; ALWAYS makes the arena as
+    small as they can; NEVER computes each layer as a whole.
+    """
+
+    AUTO = "auto"
+    NEVER = "never"
+    ALWAYS = "always"
 
 
 class Optimize(enum.Enum):
@@ -181,9 +194,11 @@ class CompileOptions(IntegerOptions):
         placement: where constants lie; None: AUTO on boards with tightly coupled memory, FLASH on
             all others.
         optimize: what the generated library and the compiler of the firmware prefer.
+        rows: layers that compute a few rows at a time.
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
+        stream: make a network with a window of time one that runs frame by frame.
     """
 
     build: bool = True
@@ -197,6 +212,8 @@ class CompileOptions(IntegerOptions):
     main: Path | None = None
     placement: Placement | None = None
     optimize: Optimize = Optimize.SPEED
+    rows: Rows = Rows.AUTO
+    stream: StreamOptions | None = None
 
     def __post_init__(self) -> None:
         refuse_without_effect(
@@ -207,6 +224,20 @@ class CompileOptions(IntegerOptions):
                     self.app is App.CONSOLE,
                     "takes the place of the console's main program",
                     "leave out --main or --app",
-                )
+                ),
+                Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.max_length is None,
+                    "takes frames of a window of one length",
+                    "leave out --stream or --max-length",
+                ),
+                Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.app is App.CONSOLE,
+                    "is not what MLPerf's runner asks for: it sends whole inputs, or sound (sww01)",
+                    "leave out --stream or --app",
+                ),
             ]
         )

@@ -101,7 +101,8 @@ class RealBuilder:
         first = inputs[0]
         if dtype is None:
             dtype = first.dtype if isinstance(first, Value) else DType.FLOAT32
-        name = self.fresh(f"{node.outputs[0]}/{type(attrs).__name__}")
+        stem = node.outputs[0] if node.outputs else node.name
+        name = self.fresh(f"{stem}/{type(attrs).__name__}")
         output = Value(name, shape, dtype, quant)
         self.builder.value(output)
         names = [self._operand(tensor) for tensor in inputs]

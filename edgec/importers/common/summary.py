@@ -144,7 +144,8 @@ def _tensor(name: str, tensors: Mapping[str, Tensor]) -> TensorSummary:
 
 def _looks_up(found: TranslatedNode, tensors: Mapping[str, Tensor]) -> bool:
     """True for the nodes between the indices of a pool and the weights that they stand for."""
-    return all(isinstance(tensors.get(name), Gathered) for name in found.source.outputs)
+    names = found.source.outputs
+    return bool(names) and all(isinstance(tensors.get(name), Gathered) for name in names)
 
 
 def _pools(builder: RealBuilder) -> dict[str, PoolSummary]:

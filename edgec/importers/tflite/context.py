@@ -7,7 +7,7 @@ of what it gives.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,9 +17,11 @@ from edgec.base.errors import ImportModelError, QuantizationError
 from edgec.base.names import shown
 from edgec.importers.common.loops import LoopBuilder
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.load_tensor import FileTensor
+from edgec.importers.tflite.load_tensor import FileGraph, FileModel, FileOperator, FileTensor
+from edgec.importers.tflite.variables import Variables
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
+from edgec.ir.metadata import record_note
 from edgec.ir.qparams import QuantParams
 
 MAX_CONVERTED = 1 << 26
@@ -56,19 +58,46 @@ class Context(LoopBuilder):
     """The graph under construction.
 
     Attributes:
-        file: the tensors of the file, by their number there.
-        kept: numbers of the variable tensors that operators have.
-        keeps_state: these tensors are kept from run to run.
+        model: the file.
+        file: its tensors, by their number there.
+        owned: numbers of the variable tensors that operators have.
+        variables: those that operators name (`variables.py`).
+        keeps_state: all of these are kept from run to run.
+        apply: translates an operator that reads no constants of all turns.
+        translate: attempts operators in order; set by whoever walks the file.
     """
 
-    def __init__(self, name: str, file: Sequence[FileTensor], *, keeps_state: bool = True) -> None:
-        super().__init__(name, frozenset(tensor.name for tensor in file))
-        self.file = file
-        self.kept: list[int] = []
+    def __init__(self, name: str, model: FileModel, *, keeps_state: bool = True) -> None:
+        super().__init__(name, frozenset(tensor.name for tensor in model.tensors))
+        self.model = model
+        self.file = model.tensors
+        self.owned: list[int] = []
+        self.variables = Variables()
         self.keeps_state = keeps_state
+        self.apply: Callable[[FileOperator], tuple[Tensor, ...]]
+        self.translate: Callable[[Sequence[FileOperator]], None]
+        self._kept: list[str] = []
+        self._entered: list[FileGraph] = []
         self._real: dict[str, Value] = {}
         self._codes_of: dict[str, str] = {}
         self._converted = 0
+
+    def enter(self, graph: FileGraph) -> bool:
+        """Whether a network was not translated yet; from now on it was."""
+        if any(each is graph for each in self._entered):
+            return False
+        self._entered.append(graph)
+        return True
+
+    def note_kept(self, name: str) -> None:
+        """Say in a note that something is kept from run to run."""
+        self._kept.append(shown(name))
+        record_note(
+            self.builder.metadata,
+            "state",
+            f"kept from run to run: {', '.join(self._kept)}; "
+            "with --state none each run begins anew",
+        )
 
     def add_input(self, number: int, shape: tuple[int, ...]) -> None:
         """Let a tensor of the file be an input of the graph.
@@ -137,6 +166,7 @@ class Context(LoopBuilder):
         codes = self._codes_of.pop(value.name, None)
         if codes is not None:
             self._real[codes] = renamed
+        self.variables.rename(value, renamed)
         return renamed
 
     def stored(self, tensor: Tensor, number: int, *, in_float32: bool = False) -> Tensor:

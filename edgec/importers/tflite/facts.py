@@ -13,6 +13,7 @@ from collections import Counter
 
 from edgec.base.names import shown
 from edgec.importers.common.summary import Shape
+from edgec.importers.tflite.load import RING
 from edgec.importers.tflite.load_tensor import FileModel, FileTensor
 from edgec.importers.tflite.registry import HANDLERS
 
@@ -119,6 +120,7 @@ _REFERENCE = frozenset({"EXP", "GELU", "RELU_0_TO_1", "RELU_N1_TO_1"})
 _NOTHING = frozenset(
     (
         *("ARG_MAX", "ARG_MIN", "BATCH_TO_SPACE_ND", "BROADCAST_TO", "CAST", "CONCATENATION"),
+        *("ASSIGN_VARIABLE", "CALL_ONCE", "READ_VARIABLE", "VAR_HANDLE", RING, "FILL", "WHILE"),
         *(
             "DENSIFY",
             "DEPTH_TO_SPACE",

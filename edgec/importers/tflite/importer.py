@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,9 @@ from edgec.importers.tflite.load_tensor import FileModel, FileOperator, FileTens
 from edgec.importers.tflite.node import TfliteNode
 from edgec.importers.tflite.op_recurrent import batches
 from edgec.importers.tflite.op_shape import computed
+from edgec.importers.tflite.op_variables import update_variables
 from edgec.importers.tflite.registry import HANDLERS, obstacle
+from edgec.importers.tflite.turns import of_turns
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 
@@ -89,22 +91,31 @@ def _translated(
     keeps_state: bool = True,
 ) -> Translation:
     """The translation of a loaded model, unsupported operators and all."""
-    context = Context(name, model.tensors, keeps_state=keeps_state)
+    context = Context(name, model, keeps_state=keeps_state)
     declared = {model.tensors[n].name: model.tensors[n].dims for n in model.inputs}
     fixed = resolve_shapes(declared, shapes, batches(model))
     for number in model.inputs:
         context.add_input(number, fixed[model.tensors[number].name])
     context.builder.outputs.extend(model.tensors[number].name for number in model.outputs)
-    nodes = tuple(_attempt(context, operator) for operator in model.operators)
-    return context, nodes
+    nodes: list[TranslatedNode] = []
+
+    def translate(operators: Sequence[FileOperator]) -> None:
+        for each in operators:
+            nodes.append(attempt(context, _source(context, each), partial(_handle, context, each)))
+
+    context.apply, context.translate = partial(_apply, context), translate
+    translate(model.operators)
+    update_variables(context)
+    return context, tuple(nodes)
 
 
-def _attempt(context: Context, operator: FileOperator) -> TranslatedNode:
+def _handle(context: Context, operator: FileOperator) -> tuple[Tensor, ...]:
+    known = of_turns(context, operator, context.apply)
+    return context.apply(operator) if known is None else known
+
+
+def _apply(context: Context, operator: FileOperator) -> tuple[Tensor, ...]:
     node = TfliteNode(operator, context)
-    return attempt(context, _source(context, operator), partial(_handle, context, node, operator))
-
-
-def _handle(context: Context, node: TfliteNode, operator: FileOperator) -> tuple[Tensor, ...]:
     known = computed(node)
     if known is not None:
         return (known,)
@@ -127,14 +138,15 @@ def _handle(context: Context, node: TfliteNode, operator: FileOperator) -> tuple
 def _source(context: Context, operator: FileOperator) -> SourceNode:
     tensors = [context.file[number] for number in operator.inputs if number >= 0]
     outputs = [context.file[number] for number in operator.outputs]
+    named = outputs[0] if outputs else tensors[-1] if tensors else None
     return SourceNode(
-        name=outputs[0].name,
+        name=named.name if named else operator.op,
         op=shown(operator.op),
         inputs=tuple(tensor.name for tensor in tensors),
         weights=tuple(t.name for t in tensors if t.type in _PARAMETERS or len(t.scales)),
         outputs=tuple(tensor.name for tensor in outputs),
         declared=_declared(outputs),
-        shape=outputs[0].shape,
+        shape=named.shape if named else None,
     )
 
 

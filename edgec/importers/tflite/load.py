@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import tflite
@@ -19,6 +20,7 @@ from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call, read_file
 from edgec.importers.tflite.load_tensor import (
     MAX_NAME,
+    FileGraph,
     FileModel,
     FileOperator,
     FileTensor,
@@ -32,10 +34,24 @@ MAX_OPERATORS = 1 << 16
 MAX_OPERANDS = 1 << 12
 """Most inputs or outputs of one operator."""
 MAX_METADATA = 1 << 10
+MAX_GRAPHS = 1 << 8
+"""Most networks (subgraphs) of a file."""
 _METADATA = b"TFLITE_METADATA"
 _VERSION = 3
 _OPERATORS = names_of(tflite.BuiltinOperator)
 _OPTIONS = names_of(tflite.BuiltinOptions)
+_NO_OUTPUTS = ("ASSIGN_VARIABLE", "CALL_ONCE")
+"""Operators that compute no tensor."""
+RING = "CUSTOM CIRCULAR_BUFFER"
+"""An operator that computes a variable tensor."""
+_CALLS = MappingProxyType(
+    {
+        "CallOnceOptions": ("InitSubgraphIndex",),
+        "WhileOptions": ("CondSubgraphIndex", "BodySubgraphIndex"),
+        "IfOptions": ("ThenSubgraphIndex", "ElseSubgraphIndex"),
+    }
+)
+"""Attributes that are numbers of other networks."""
 
 
 def is_tflite(head: bytes) -> bool:
@@ -77,34 +93,90 @@ def _check_model(model: Any) -> None:
             f"version {model.Version()} of the file format is not supported, only {_VERSION}",
             hint="convert the model again with a current TensorFlow Lite converter",
         )
-    count = model.SubgraphsLength()
-    if count != 1:
+
+
+def _read(model: Any, data: bytes) -> FileModel:
+    count = _checked(model.SubgraphsLength(), MAX_GRAPHS, "networks (subgraphs)")
+    raw = [model.Subgraphs(number) for number in range(count)]
+    counts = [_checked(each.TensorsLength(), MAX_TENSORS, "tensors") for each in raw]
+    _checked(sum(counts), MAX_TENSORS, "tensors")
+    tensors = _tensors(model, raw, counts, len(data))
+    names = _operator_names(model)
+    first, graphs = 0, []
+    for each, own in zip(raw, counts, strict=True):
+        graphs.append(_graph(each, names, first, own))
+        first += own
+    _checked(sum(len(graph.operators) for graph in graphs), MAX_OPERATORS, "operators")
+    main = graphs[0] if graphs else FileGraph((), (), ())
+    if not main.outputs or not main.operators or min((*main.inputs, *main.outputs)) < 0:
         raise ImportModelError(
-            f"the file holds {count} networks (subgraphs), not one",
-            hint="control flow and several signatures are not compiled; "
+            "the file holds no network", hint="it may be cut short, or be no whole model"
+        )
+    _check_calls(graphs)
+    if len(set(main.inputs)) < len(main.inputs) or len(set(main.outputs)) < len(main.outputs):
+        raise ImportModelError("an input or output of the network is listed twice")
+    for graph in graphs:
+        _check_order(tensors, graph)
+    return FileModel(
+        tensors,
+        counts[0],
+        main.operators,
+        main.inputs,
+        main.outputs,
+        tuple(graphs[1:]),
+        _metadata(model),
+        _signature(model),
+    )
+
+
+def _graph(raw: Any, names: Sequence[str], first: int, count: int) -> FileGraph:
+    """One network, whose `count` tensors have numbers from `first` on."""
+    number = _checked(raw.OperatorsLength(), MAX_OPERATORS, "operators")
+    operators = (_operator(raw.Operators(index), names, first, count) for index in range(number))
+    inputs = _numbers(raw.InputsAsNumpy(), "the network", first, count)
+    outputs = _numbers(raw.OutputsAsNumpy(), "the network", first, count)
+    return FileGraph(tuple(operators), inputs, outputs)
+
+
+def called(operator: FileOperator) -> tuple[int, ...]:
+    """Numbers of the networks that an operator calls."""
+    return tuple(getattr(operator.options, name)() for name in _CALLS.get(operator.kind, ()))
+
+
+def _check_calls(graphs: Sequence[FileGraph]) -> None:
+    """Refuse networks that nobody calls, and such as call themselves."""
+    begun: set[int] = set()
+
+    def follow(number: int, callers: tuple[int, ...]) -> None:
+        if not 0 < number < len(graphs) and callers:
+            raise ImportModelError(f"an operator calls network {number}, which is not there")
+        if number in callers:
+            raise ImportModelError(f"network {number} calls itself")
+        if number not in begun:
+            begun.add(number)
+            for operator in graphs[number].operators:
+                for each in called(operator):
+                    follow(each, (*callers, number))
+
+    follow(0, ())
+    if len(begun) < len(graphs):
+        raise ImportModelError(
+            f"the file holds {len(graphs)} networks (subgraphs), "
+            f"of which {len(graphs) - len(begun)} are not called by the first",
+            hint="several signatures are not compiled; "
             "convert the one function that the device runs",
         )
 
 
-def _read(model: Any, data: bytes) -> FileModel:
-    graph = model.Subgraphs(0)
-    count = _checked(graph.TensorsLength(), MAX_TENSORS, "tensors")
-    tensors = _tensors(model, graph, count, len(data))
-    operators = _operators(model, graph, len(tensors))
-    inputs = _numbers(graph.InputsAsNumpy(), "the network", len(tensors))
-    outputs = _numbers(graph.OutputsAsNumpy(), "the network", len(tensors))
-    if not outputs or not operators or min((*inputs, *outputs)) < 0:
-        raise ImportModelError(
-            "the file holds no network", hint="it may be cut short, or be no whole model"
-        )
-    _check_order(tensors, operators, inputs, outputs)
-    return FileModel(tensors, operators, inputs, outputs, _metadata(model), _signature(model))
-
-
 def _signature(model: Any) -> str:
-    if model.SignatureDefsLength() != 1:
+    if not _has_signature(model):
         return ""
     return (model.SignatureDefs(0).SignatureKey() or b"")[:MAX_NAME].decode("utf-8", "replace")
+
+
+def _has_signature(model: Any) -> bool:
+    """Whether there is one, of the first network."""
+    return model.SignatureDefsLength() == 1 and not model.SignatureDefs(0).SubgraphIndex()
 
 
 def _metadata(model: Any) -> bytes:
@@ -117,17 +189,21 @@ def _metadata(model: Any) -> bytes:
     return b""
 
 
-def _tensors(model: Any, graph: Any, count: int, size: int) -> tuple[FileTensor, ...]:
-    given = _signature_names(model, count)
+def _tensors(
+    model: Any, graphs: Sequence[Any], counts: Sequence[int], size: int
+) -> tuple[FileTensor, ...]:
+    """The tensors of all networks."""
+    given = _signature_names(model, counts[0]) if counts else {}
     reader = TensorReader(model, size)
-    raw = [graph.Tensors(number) for number in range(count)]
+    pairs = zip(graphs, counts, strict=True)
+    raw = [graph.Tensors(number) for graph, count in pairs for number in range(count)]
     stems = [given.get(number) or reader.name(tensor) for number, tensor in enumerate(raw)]
     return tuple(reader.read(tensor, name) for tensor, name in zip(raw, unique(stems), strict=True))
 
 
 def _signature_names(model: Any, count: int) -> dict[int, str]:
     """Names of inputs and outputs in the only signature, which are those of the source model."""
-    if model.SignatureDefsLength() != 1:
+    if not _has_signature(model):
         return {}
     signature = model.SignatureDefs(0)
     found = {}
@@ -141,11 +217,9 @@ def _signature_names(model: Any, count: int) -> dict[int, str]:
     return found
 
 
-def _operators(model: Any, graph: Any, tensors: int) -> tuple[FileOperator, ...]:
+def _operator_names(model: Any) -> list[str]:
     codes = _checked(model.OperatorCodesLength(), MAX_OPERATORS, "kinds of operators")
-    names = [_operator_name(model.OperatorCodes(index)) for index in range(codes)]
-    count = _checked(graph.OperatorsLength(), MAX_OPERATORS, "operators")
-    return tuple(_operator(graph.Operators(index), names, tensors) for index in range(count))
+    return [_operator_name(model.OperatorCodes(index)) for index in range(codes)]
 
 
 def _operator_name(code: Any) -> str:
@@ -158,34 +232,43 @@ def _operator_name(code: Any) -> str:
     return f"CUSTOM {custom.decode() if custom else ''}"
 
 
-def _operator(raw: Any, names: Sequence[str], tensors: int) -> FileOperator:
+def _operator(raw: Any, names: Sequence[str], first: int, count: int) -> FileOperator:
     index = raw.OpcodeIndex()
     if index >= len(names):
         raise ImportModelError(f"an operator is of kind {index}, the file has {len(names)} kinds")
     op = names[index]
     inputs, outputs = (
-        _numbers(vector, shown(op), tensors)
+        _numbers(vector, shown(op), first, count)
         for vector in (raw.InputsAsNumpy(), raw.OutputsAsNumpy())
     )
-    if not outputs or min(outputs) < 0:
+    if min(outputs, default=-(op not in _NO_OUTPUTS)) < 0:
         raise ImportModelError("an operator has no outputs", where=shown(op))
+    custom = raw.CustomOptionsAsNumpy()
+    own = b"" if isinstance(custom, int) else custom.tobytes()
     kind = _OPTIONS.get(raw.BuiltinOptionsType(), "")
     table = raw.BuiltinOptions()
     if kind in ("", "NONE") or table is None:
-        return FileOperator(op, inputs, outputs, "", None)
+        return FileOperator(op, inputs, outputs, "", None, own)
     options = getattr(tflite, kind)()
     options.Init(table.Bytes, table.Pos)
-    return FileOperator(op, inputs, outputs, kind, options)
+    return FileOperator(op, inputs, outputs, kind, options, own)
 
 
-def _numbers(vector: Array | int, what: str, tensors: int) -> tuple[int, ...]:
-    """A vector of tensor numbers; the schema's reader gives 0 for one that is absent."""
+def _numbers(vector: Array | int, what: str, first: int, count: int) -> tuple[int, ...]:
+    """A vector of tensor numbers; the schema's reader gives 0 for one that is absent.
+
+    Args:
+        vector: numbers in one network, -1 for a tensor that is absent.
+        what: names it in messages.
+        first: number of the first tensor of the network in the file.
+        count: how many tensors the network has.
+    """
     if isinstance(vector, int):
         return ()
     _checked(len(vector), MAX_OPERANDS, f"inputs or outputs of {what}")
-    if vector.size and not (int(vector.min()) >= -1 and int(vector.max()) < tensors):
+    if vector.size and not (int(vector.min()) >= -1 and int(vector.max()) < count):
         raise ImportModelError(f"{what} names a tensor that is not there")
-    return tuple(int(number) for number in vector)
+    return tuple(int(number) + first if number >= 0 else -1 for number in vector)
 
 
 def _checked(count: int, limit: int, what: str) -> int:
@@ -194,20 +277,16 @@ def _checked(count: int, limit: int, what: str) -> int:
     return count
 
 
-def _check_order(
-    tensors: Sequence[FileTensor],
-    operators: Sequence[FileOperator],
-    inputs: Sequence[int],
-    outputs: Sequence[int],
-) -> None:
+def _check_order(tensors: Sequence[FileTensor], graph: FileGraph) -> None:
     """Refuse tensors that are read before something computes them, or are computed twice."""
     ready = {-1, *(n for n, tensor in enumerate(tensors) if tensor.data is not None)}
-    if ready & set(inputs) or len(set(inputs)) < len(inputs) or len(set(outputs)) < len(outputs):
-        raise ImportModelError("an input or output of the network is a constant, or listed twice")
-    ready |= set(inputs)
+    if ready & set(graph.inputs):
+        raise ImportModelError("an input of the network is a constant")
+    ready |= set(graph.inputs)
     # State, which no operator may read: `FileTensor.obstacle`.
-    ready |= {number for number, tensor in enumerate(tensors) if tensor.obstacle}
-    for operator in operators:
+    rings = {n for each in graph.operators if each.op == RING for n in each.outputs}
+    ready |= {n for n, tensor in enumerate(tensors) if tensor.obstacle and n not in rings}
+    for operator in graph.operators:
         for number in operator.inputs:
             if number not in ready:
                 raise _disorder(
@@ -217,7 +296,7 @@ def _check_order(
             if number in ready:
                 raise _disorder(tensors[number], "it is computed twice, or given and computed")
             ready.add(number)
-    for number in outputs:
+    for number in graph.outputs:
         if number not in ready:
             raise _disorder(tensors[number], "nothing computes this output")
 

@@ -59,6 +59,7 @@ class FileOperator:
         outputs: numbers of tensors.
         kind: name of the type of `options`, "Conv2DOptions"; "" without options.
         options: the schema's reader of its attributes; None without options.
+        custom: attributes of an operator of somebody's own, a flexbuffer.
     """
 
     op: str
@@ -66,22 +67,43 @@ class FileOperator:
     outputs: tuple[int, ...]
     kind: str
     options: Any
+    custom: bytes = b""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FileGraph:
+    """One of the networks of a file.
+
+    Attributes:
+        operators: in the order of a run.
+        inputs, outputs: numbers of its own tensors.
+    """
+
+    operators: tuple[FileOperator, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FileModel:
-    """A whole file: one network.
+    """A whole file: the network that a run computes, and others that its operators call.
 
     Attributes:
-        inputs, outputs: numbers of the network's own tensors.
+        tensors: in one space of numbers: those of the first network, then those of the others.
+        count: how many of these the first network has.
+        operators: the first network's, in the order of a run.
+        inputs, outputs: numbers of its own tensors.
+        bodies: the other networks; number n of the file is ``bodies[n - 1]``.
         metadata: what the file says of itself, a flatbuffer of another schema; may be empty.
         signature: name of the only signature; "" if there is none, or there are several.
     """
 
     tensors: tuple[FileTensor, ...]
+    count: int
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    bodies: tuple[FileGraph, ...] = ()
     metadata: bytes = b""
     signature: str = ""
 

@@ -10,7 +10,8 @@ from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
 from edgec.importers.tflite.context import Context, value_dtype
-from edgec.importers.tflite.load_tensor import FileOperator
+from edgec.importers.tflite.load_tensor import MAX_NAME, FileGraph, FileOperator, FileTensor
+from edgec.importers.tflite.variables import Handle, Variable
 from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
 
@@ -64,28 +65,58 @@ class TfliteNode:
         """True when an input is present."""
         return index < self.input_count and self._operator.inputs[index] >= 0
 
+    @property
+    def custom(self) -> bytes:
+        """Attributes of an operator of somebody's own, a flexbuffer."""
+        return self._operator.custom
+
+    @property
+    def output_file(self) -> FileTensor:
+        """First output in the file."""
+        return self._context.file[self.output_number]
+
+    def variable(self) -> Variable:
+        """The variable that input 0 is a handle of.
+
+        Raises:
+            UnsupportedError: it is none.
+            UnknownTensorError: an unsupported operator computes it.
+        """
+        found = self._found(0)
+        if not isinstance(found, Handle):
+            raise UnsupportedError("its input 0 is no variable", "correct the model")
+        return found.variable
+
     def tensor(self, index: int) -> Tensor:
         """An input as it is stored: real numbers, codes or whole numbers.
 
         Raises:
-            UnsupportedError: the input is absent, a state, or of a type that edgec has not.
+            UnsupportedError: the input is absent, a state, a handle of a variable, or of a type
+                that edgec has not.
             UnknownTensorError: an unsupported operator computes it.
         """
+        found = self._found(index)
+        if isinstance(found, Handle):
+            raise UnsupportedError(
+                "it reads a variable itself, not its elements", "convert the model without it"
+            )
+        return found
+
+    def _found(self, index: int) -> Tensor:
         if not self.has(index):
             raise UnsupportedError(f"input {index} is absent", "convert the model again")
         file = self._context.file[self._operator.inputs[index]]
+        known = self._context.tensors.get(file.name)
+        if known is not None:
+            return known
         if file.obstacle:
             raise UnsupportedError(
                 f"its input {shown(file.name)} {file.obstacle}",
                 "convert the model without it",
             )
-        if file.data is not None:
-            known = self._context.tensors.get(file.name)
-            return known if known is not None else self._constant(index)
-        found = self._context.tensors.get(file.name)
-        if found is None:
+        if file.data is None:
             raise UnknownTensorError(file.name)
-        return found
+        return self._constant(index)
 
     def _constant(self, index: int) -> Constant:
         file = self._context.file[self._operator.inputs[index]]
@@ -159,6 +190,28 @@ class TfliteNode:
         """An attribute: a list of whole numbers; empty if it is absent."""
         found = self._attribute(f"{name}AsNumpy", 0)
         return () if isinstance(found, int) else tuple(int(number) for number in found)
+
+    def text(self, name: str) -> str | None:
+        """An attribute: text; None if it is absent.
+
+        Raises:
+            ImportModelError: it is longer than a name.
+        """
+        found = self._attribute(name, 0) or None
+        if found is not None and len(found) > MAX_NAME:
+            raise ImportModelError(f"its {name} has {len(found)} bytes, more than {MAX_NAME}")
+        return found.decode("utf-8", "replace") if found is not None else None
+
+    def body(self, name: str) -> FileGraph:
+        """The network whose number is an attribute.
+
+        Raises:
+            ImportModelError: the attribute is absent.
+        """
+        number = self.integer(name)
+        if number < 1:
+            raise ImportModelError("it does not say which network it calls")
+        return self._context.model.bodies[number - 1]
 
     def expect(self, kind: str) -> None:
         """Refuse attributes of another operator.

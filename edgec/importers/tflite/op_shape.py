@@ -131,6 +131,19 @@ def densify(_ctx: Context, node: TfliteNode) -> Tensor:
     return node.tensor(0)
 
 
+def fill(_ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant shape and value."""
+    shape, value = node.whole(0, "shape"), node.constant(1, "value")
+    if min(shape, default=1) < 1 or math.prod(shape) > MAX_FILLED or value.array.size != 1:
+        raise UnsupportedError(f"it fills {list(shape)}", "correct the model")
+    array = np.full(shape, value.array.reshape(()), value.array.dtype)
+    return Constant(node.outputs[0], array, value.quant)
+
+
+MAX_FILLED = 1 << 20
+"""Most elements of a constant of one number."""
+
+
 def cast(ctx: Context, node: TfliteNode) -> Tensor:
     """Between kinds of whole numbers, and from these to float32."""
     found, wanted = node.tensor(0), node.output_dtype

@@ -11,7 +11,7 @@ from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_const
 from edgec.importers.tflite.attributes import fused
 from edgec.importers.tflite.context import Context, bias_params
 from edgec.importers.tflite.node import TfliteNode
-from edgec.importers.tflite.states import keep, pinned, state_before
+from edgec.importers.tflite.states import keep, pinned, slid, state_before
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
@@ -47,12 +47,7 @@ def svdf(ctx: Context, node: TfliteNode) -> Tensor:
     row = ctx.reshape(fresh, (batch, 1, 1, filters))
     assert isinstance(row, Value)
     row = pinned(ctx, row, memory.quant)
-    if steps > 1:
-        last = ops.Slice((0, 1, 0, 0), (1, 1, 1, 1), (batch, steps - 1, 1, filters))
-        kept = pinned(ctx, ctx.emit(last, memory), memory.quant)
-        after = pinned(ctx, ctx.emit(ops.Concat(1), kept, row), memory.quant)
-    else:
-        after = row
+    after = slid(ctx, memory, row)
     keep(ctx, after, memory)
     whole = moved_constant(
         time, lambda array: array.reshape(units, rank, 1, steps).transpose(0, 3, 2, 1)

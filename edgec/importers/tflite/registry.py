@@ -22,10 +22,13 @@ from edgec.importers.tflite import (
     op_select,
     op_shape,
     op_svdf,
+    op_variables,
+    op_while,
 )
 from edgec.importers.tflite import op_elementwise as op_mask
 from edgec.importers.tflite import op_pooling as op_resize
 from edgec.importers.tflite.context import Context
+from edgec.importers.tflite.load import RING
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops
 from edgec.ir.ops import ReduceKind, UnaryKind
@@ -53,13 +56,16 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "ARG_MAX": Entry(op_pooling.arg_max, "ArgMaxOptions"),
         "ARG_MIN": Entry(op_pooling.arg_min, "ArgMinOptions"),
         "AVERAGE_POOL_2D": Entry(op_pooling.average_pool_2d, "Pool2DOptions"),
+        "ASSIGN_VARIABLE": Entry(op_variables.assign_variable),
         "BATCH_TO_SPACE_ND": Entry(op_shape.batch_to_space_nd),
         "BATCH_MATMUL": Entry(op_layers.batch_matmul, "BatchMatMulOptions"),
         "BROADCAST_TO": Entry(op_select.broadcast_to),
+        "CALL_ONCE": Entry(op_variables.call_once, "CallOnceOptions"),
         "CAST": Entry(op_shape.cast),
         "CEIL": Entry(op_elementwise.unary(UnaryKind.CEIL)),
         "CONCATENATION": Entry(op_select.concatenation, "ConcatenationOptions"),
         "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
+        RING: Entry(op_variables.circular_buffer),
         "COS": Entry(op_elementwise.unary(UnaryKind.COS)),
         "DENSIFY": Entry(op_shape.densify),
         "DEPTHWISE_CONV_2D": Entry(op_layers.depthwise_conv_2d, "DepthwiseConv2DOptions"),
@@ -70,6 +76,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "EQUAL": Entry(op_mask.compare(Relation.EQUAL)),
         "EXP": Entry(op_elementwise.unary(UnaryKind.EXP)),
         "EXPAND_DIMS": Entry(op_shape.expand_dims),
+        "FILL": Entry(op_shape.fill),
         "FLOOR": Entry(op_elementwise.unary(UnaryKind.FLOOR)),
         "FULLY_CONNECTED": Entry(op_layers.fully_connected, "FullyConnectedOptions"),
         "GATHER": Entry(op_select.gather, "GatherOptions"),
@@ -99,6 +106,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "PADV2": Entry(op_select.pad),
         "PRELU": Entry(op_elementwise.prelu),
         "QUANTIZE": Entry(op_shape.quantize),
+        "READ_VARIABLE": Entry(op_variables.read_variable),
         "REDUCE_MAX": Entry(op_pooling.reduce(ReduceKind.MAX), "ReducerOptions"),
         "REDUCE_MIN": Entry(op_pooling.reduce(ReduceKind.MIN), "ReducerOptions"),
         "RELU": Entry(op_elementwise.clip(0.0, math.inf)),
@@ -140,6 +148,8 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
             op_recurrent.unidirectional_sequence_lstm, "UnidirectionalSequenceLSTMOptions"
         ),
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
+        "VAR_HANDLE": Entry(op_variables.var_handle, "VarHandleOptions"),
+        "WHILE": Entry(op_while.while_, "WhileOptions"),
     }
 )
 
@@ -147,10 +157,9 @@ _RECURRENT = Obstacle(
     "of recurrent operators only UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF are imported",
     "convert an LSTM of one direction, or import the network as ONNX",
 )
-_STATE = Obstacle(
-    "it keeps a state between runs", "convert the network without state, the past as an input"
+_CONTROL = Obstacle(
+    "of control flow only WHILE and CALL_ONCE are imported", "convert the network without it"
 )
-_CONTROL = Obstacle("control flow is not compiled", "convert the network without it")
 _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
     {
         **dict.fromkeys(
@@ -163,8 +172,7 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
             ),
             _RECURRENT,
         ),
-        **dict.fromkeys(("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"), _STATE),
-        **dict.fromkeys(("IF", "WHILE", "CALL"), _CONTROL),
+        **dict.fromkeys(("IF", "CALL"), _CONTROL),
     }
 )
 _UNKNOWN = Obstacle(

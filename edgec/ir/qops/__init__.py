@@ -26,7 +26,7 @@ from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
 from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
 from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
-from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QTranspose
+from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QSlide, QTranspose
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import INT8_SPAN, Operand, marks_of, tensors_of
 from edgec.ir.qops.pooled import PoolRounding, QPooledConv, QPooledGemm
@@ -42,6 +42,7 @@ from edgec.ir.qops.products import (
 from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest
+from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -123,7 +124,10 @@ __all__ = [
     "QReshape",
     "QResizeLinear",
     "QResizeNearest",
+    "QRowsFrom",
+    "QRowsInto",
     "QSlice",
+    "QSlide",
     "QSoftmax",
     "QSquaredDifference",
     "QTopK",
@@ -141,6 +145,7 @@ __all__ = [
     "Requantization",
     "Rescale16x15",
     "Residual",
+    "RowView",
     "SoftmaxRule",
     "StreamSum",
     "SumForm",

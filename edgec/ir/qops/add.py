@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -137,6 +137,8 @@ class QAdd(IntegerOperator):
 
     Also subtraction.
     """
+
+    EACH_ELEMENT: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):

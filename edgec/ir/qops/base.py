@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
@@ -29,6 +29,7 @@ from edgec.ir.graph import Constant, Tensor, Value
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.qops.operands import Operand, marks_of, quant_of
 from edgec.ir.qparams import QuantParams
+from edgec.ir.rows import EACH_ROW, RowWindow
 from edgec.ir.shapes import need
 
 LIMITS = {DType.INT8: (INT8_MIN, INT8_MAX), DType.INT16: (INT16_MIN, INT16_MAX)}
@@ -43,6 +44,9 @@ class IntegerOperator(Operator):
     """
 
     __slots__ = ()
+
+    EACH_ELEMENT: ClassVar[bool] = False
+    """Whether an element of the output needs the elements of its place, broadcast, alone."""
 
     def compute(self, inputs: Any) -> Array:
         """The codes of the output, exact: what all generated code is compared with.
@@ -76,6 +80,21 @@ class IntegerOperator(Operator):
             inputs: the operands, a record of `Inputs` that holds tensors of the graph.
         """
         return {}
+
+    def row_window(self, inputs: Any) -> RowWindow | None:
+        """Rows of x that a row of the output needs; a row of every other operand with rows.
+
+        Args:
+            inputs: the operands' shapes, a record of `Inputs`.
+
+        Returns:
+            The window; None where the operator does not compute images row by row.
+        """
+        return EACH_ROW if self.EACH_ELEMENT else None
+
+    def without_row_padding(self) -> Self:
+        """The operator for rows that have their padding above and below."""
+        return self
 
     def verify(self, inputs: Any, output: Value) -> None:
         """Check what the operator itself demands beyond the marks of its operands.

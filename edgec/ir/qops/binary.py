@@ -27,6 +27,8 @@ class QMul(IntegerOperator):
     a zero point.
     """
 
+    EACH_ELEMENT: ClassVar[bool] = True
+
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
         a: T = field(metadata=tensor(*CODES))

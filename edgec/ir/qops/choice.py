@@ -101,6 +101,8 @@ class QExtremum(IntegerOperator):
     Operands and output share one quantization.
     """
 
+    EACH_ELEMENT: ClassVar[bool] = True
+
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
         a: T = field(metadata=tensor(*CODES))

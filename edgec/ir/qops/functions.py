@@ -164,6 +164,8 @@ TableRule = Entries | Line | Logistic
 class QLut(IntegerOperator):
     """x, and the table of a function of one variable: the rule has the definition."""
 
+    EACH_ELEMENT: ClassVar[bool] = True
+
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
         x: T = field(metadata=value(*CODES))
@@ -198,6 +200,8 @@ class QPRelu(IntegerOperator):
 
     Source: TensorFlow Lite, kernels/internal/reference/prelu.h (BroadcastPrelu4DSlow).
     """
+
+    EACH_ELEMENT: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
@@ -249,6 +253,8 @@ class QRescale(IntegerOperator):
     * after: y is, ``y = min(max(rshr(a * multiplier, shift + k[c]), low), high)``; shift + k[c] is
       30 at most.
     """
+
+    EACH_ELEMENT: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):

@@ -16,6 +16,7 @@ from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.ops import PadMode
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
 from edgec.ir.qops.operands import CODES, MOVABLE, Operand, tensor, value
+from edgec.ir.rows import EACH_ROW, ROWS, RowWindow
 from edgec.ir.shapes import concat_shape, need, padded_shape
 
 
@@ -32,11 +33,43 @@ class QConcat(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return concat_shape(inputs.parts, self.axis)
 
+    def row_window(self, inputs: Inputs[Shape]) -> RowWindow | None:
+        return EACH_ROW if self.axis > ROWS else None
+
     def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.concatenate([part.array for part in inputs.parts], axis=self.axis)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_same_codes(inputs.parts, output)
+
+
+@dataclass(frozen=True, slots=True)
+class QSlide(IntegerOperator):
+    """A window that moves on: y is x without its first positions along `axis`, and rows after it.
+
+    As many positions leave as rows come; both share one quantization with the output.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        x: T = field(metadata=value(*CODES))
+        rows: T = field(metadata=tensor(*CODES))
+
+    axis: int
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        longer = concat_shape((inputs.x, inputs.rows), self.axis)
+        new = longer[self.axis] - inputs.x[self.axis]
+        need(new < inputs.x[self.axis], "rows fill the whole window")
+        return inputs.x
+
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        both = np.concatenate([inputs.x.array, inputs.rows.array], axis=self.axis)
+        count = both.shape[self.axis]
+        return both.take(range(inputs.rows.array.shape[self.axis], count), self.axis)
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_same_codes((inputs.x, inputs.rows), output)
 
 
 @dataclass(frozen=True, slots=True)

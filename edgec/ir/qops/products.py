@@ -36,6 +36,7 @@ from edgec.ir.qops.operands import (
     tensor,
 )
 from edgec.ir.qops.tflite_forms import Once15, TwoRoundings31
+from edgec.ir.rows import RowWindow, without_rows
 from edgec.ir.shapes import (
     Pads2D,
     Pair,
@@ -144,6 +145,13 @@ class QConv(PlainLayer):
         y = conv_shape(inputs.x, inputs.w, self)
         need_end_shapes(inputs.table, inputs.residual, y)
         return y
+
+    def row_window(self, inputs: PlainLayer.Inputs[Shape]) -> RowWindow:
+        size = (inputs.w[1] - 1) * self.dilations[0] + 1
+        return RowWindow(size, self.strides[0], self.pads[0])
+
+    def without_row_padding(self) -> Self:
+        return replace(self, pads=without_rows(self.pads))
 
     def macs(self, inputs: PlainLayer.Inputs[Shape], output: Shape) -> int:
         return math.prod(output) * math.prod(inputs.w[1:])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from edgec.ir.qops.forms import CodeMean, Requant31, Rescale16x15, codes
 from edgec.ir.qops.layer_end import need_form, need_single
 from edgec.ir.qops.operands import CODES, Operand, span_of, table, tensor, value
 from edgec.ir.qops.tflite_forms import TwoRoundings31
+from edgec.ir.rows import RowWindow, without_rows
 from edgec.ir.shapes import Pads2D, Pair, need, pool_shape, reduced_shape
 
 _SUMS = (ReduceKind.MEAN, ReduceKind.SUM)
@@ -123,6 +124,15 @@ class QAveragePool(IntegerOperator):
         need(inputs.multiplier == taps, "one multiplier per tap count is needed")
         return pool_shape(inputs.x, self.kernel, self)
 
+    def row_window(self, inputs: Inputs[Shape]) -> RowWindow | None:
+        # The number of taps inside the image is that of a window without padding rows.
+        if self.pads[0] or self.pads[2]:
+            return None
+        return RowWindow((self.kernel[0] - 1) * self.dilations[0] + 1, self.strides[0])
+
+    def without_row_padding(self) -> Self:
+        return replace(self, pads=without_rows(self.pads))
+
     def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide if isinstance(self.output, CodeMean) else inputs.x.centred
         total, count = window_sums(self, self.kernel, x, self.count_include_pad)
@@ -168,6 +178,13 @@ class QMaxPool(IntegerOperator):
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return pool_shape(inputs.x, self.kernel, self)
+
+    def row_window(self, inputs: Inputs[Shape]) -> RowWindow:
+        size = (self.kernel[0] - 1) * self.dilations[0] + 1
+        return RowWindow(size, self.strides[0], self.pads[0], least_code=True)
+
+    def without_row_padding(self) -> Self:
+        return replace(self, pads=without_rows(self.pads))
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
         padded = padded_image(self, inputs.x.array, np.iinfo(inputs.x.array.dtype).min)

@@ -21,7 +21,9 @@ from edgec.report.model.memory import (
     RamWeightsReport,
 )
 from edgec.report.model.report import SCHEMA, Report
+from edgec.report.model.rows import RowsPoint, RowsReport
 from edgec.report.model.speed import SpeedReport
+from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 
 __all__ = [
@@ -45,7 +47,10 @@ __all__ = [
     "QdqReport",
     "RamWeightsReport",
     "Report",
+    "RowsPoint",
+    "RowsReport",
     "SpeedReport",
+    "StreamReport",
     "TensorGap",
     "TensorReport",
     "finite",

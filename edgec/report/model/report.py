@@ -24,7 +24,9 @@ from edgec.report.model.accuracy import (
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport
 from edgec.report.model.layers import LayerReport, PooledLayerReport
 from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
+from edgec.report.model.rows import RowsReport
 from edgec.report.model.speed import SpeedReport
+from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 from edgec.target.board import Board
 
@@ -56,6 +58,8 @@ class Report:
         loops: the steps that are repeated, an outer loop before those within it.
         state: outputs of the model's file that it takes in the next run, by input.
         speed: what a run takes, estimated; None where no core is modelled.
+        rows: layers that run in turns of a few rows, and the other ways; None: not looked for.
+        stream: how it runs frame by frame; None: it does not.
     """
 
     schema: int
@@ -92,6 +96,8 @@ class Report:
     state: Mapping[str, str] = field(default_factory=dict)
     loops: tuple[StepLoop, ...] = ()
     speed: SpeedReport | None = None
+    rows: RowsReport | None = None
+    stream: StreamReport | None = None
 
     @property
     def calls(self) -> tuple[int, ...]:

@@ -271,6 +271,12 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     const edgec_status_t status = model->run_length != NULL
                                       ? model->run_length(&protocol->context, length)
                                       : model->run(&protocol->context);
+#ifdef PROTOCOL_STATE
+    if (status == EDGEC_NOT_YET) {
+        reply_number("ready=", 0);
+        return NULL;
+    }
+#endif
     if (status != EDGEC_OK) {
         reply_number("status=", (uint32_t)status);
         return "run failed";

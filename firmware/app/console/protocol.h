@@ -8,7 +8,8 @@
  *     frame 0 0 1024            the same with 1024 bytes as they are, after the line feed, then
  *                               their CRC-32, most significant byte first; up to `frame` bytes;
  *                               the request needs a checksum
- *     run                       compute; uses the inputs up: write them anew for the next run
+ *     run                       compute; uses the inputs up: write them anew for the next run;
+ *                               `ready=0`: early in a stream, and outputs mean nothing yet
  *     read 0                    show output 0 as hexadecimal bytes
  *     read 0 64 10              show 10 bytes of it, from byte 64
  *     trace                     like `run`, with the size and the CRC-32 of what each step wrote

@@ -89,6 +89,27 @@ def test_rule_2_reshapes_merge():
 @pytest.mark.parametrize(
     ("first", "second", "merged"),
     [
+        (((0, 1), (1, 2), (2, 4)), ((0, 1), (1, 1), (2, 2)), ((0, 3), (1, 2), (2, 2))),
+        (((2, 8), (-1, -1), (3, 6)), ((1, 1), (1, 2), (2, 3)), ((1, 7), (-1, -2), (2, 3))),
+    ],
+)
+def test_rule_5_slices_merge(first, second, merged):
+    m = Maker()
+    y = m.op(ops.Slice(*second), m.op(ops.Slice(*first), m.input(3, 9)))
+    after = check(m.graph(y))
+    assert [node.attrs for node in after.nodes] == [ops.Slice(*merged)]
+
+
+def test_rule_5_a_pin_between_slices_stays():
+    m = Maker()
+    part = m.op(ops.Slice((0, 0), (1, 1), (3, 4)), m.input(3, 9), quant=Q)
+    y = m.op(ops.Slice((0, 0), (1, 1), (3, 2)), part)
+    assert ops_of(check(m.graph(y))) == ["Slice", "Slice"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "merged"),
+    [
         ((0.0, 6.0), (-1.0, 1.0), (0.0, 1.0)),
         ((-3.0, -2.0), (0.0, 1.0), (0.0, 0.0)),
         ((2.0, 3.0), (0.0, 1.0), (1.0, 1.0)),

@@ -17,6 +17,9 @@
  * edgec_<name>_init takes after the arena and resets; edgec_<name>_reset does that alone, for the
  * next stream.  Nobody else may write there while the stream lasts.
  *
+ * A model compiled with --stream takes a few frames a run.  Its first runs after a reset return
+ * EDGEC_NOT_YET: they keep their frames, and their outputs mean nothing.
+ *
  * A run overwrites its inputs.  Contexts share nothing, so models may run in several threads, and
  * several models may use one arena in turn.  Each context has a state of its own.
  */
@@ -49,6 +52,7 @@ typedef enum edgec_status {
     EDGEC_ERROR_NOT_READY = 3, /* run before init */
     EDGEC_ERROR_LENGTH = 4,    /* no length that a run can have */
     EDGEC_ERROR_STATE = 5,     /* the memory of the state is missing, too small or not aligned */
+    EDGEC_NOT_YET = 6,         /* no error: outputs say nothing before more runs of the stream */
 } edgec_status_t;
 
 typedef enum edgec_dtype {
@@ -69,6 +73,7 @@ typedef struct edgec_context {
     void *hook_user;
     int32_t activation_bits; /* in force; used only by models with set_activation_bits */
     uint8_t *state;          /* used only by models with a state */
+    uint32_t waiting;        /* runs that give EDGEC_NOT_YET; used only by models of a stream */
 } edgec_context_t;
 
 /* An input or output: where it lies in the arena, and how to read it. */

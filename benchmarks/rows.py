@@ -1,0 +1,96 @@
+"""Layers in turns of a few rows: bytes of the arena, and cycles, with and without.
+
+    python benchmarks/rows.py                         # all networks that are there
+    python benchmarks/rows.py --networks mobilenetv2_035_144 --board nucleo_f446re
+
+MLPerf Tiny's networks and MCUNet are taken from the folder in EDGEC_DATA_DIR (docs/data.md), the
+MobileNets have random weights (`large_networks.py`).  The arena is that of the network alone,
+without copies of weights in what it leaves free; "bound" is the least that chains of layers could
+take if no kernel needed working memory.  Cycles are those of `edgec profile` on the firmware,
+with weights in flash and with all of them in RAM (`--placement sram`), where the board has room.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from large_networks import NETWORKS, write_network
+
+import edgec
+from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions, Placement, Rows
+from edgec.profile.run import profile
+
+BOUNDS = {
+    "mcunet_vww80_float.onnx": 22_732,
+    "mlperf_mobilenetv1_025_vww96_int8.tflite": 28_512,
+    "mobilenetv1_025": 152_544,
+    "mobilenetv2_035_144": 66_816,
+    "mobilenetv2_035": 157_696,
+    "mlperf_resnet8_cifar10_int8.tflite": 15_360,
+    "mlperf_resnet8_large_cifar10_int8.tflite": 38_400,
+}
+"""Network to the least bytes of any partition into chains: by a dynamic program over partitions,
+with windows of as many rows as layers read and nothing computed twice."""
+
+
+def main() -> None:
+    """Print a line for each network."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_FORMATTER)
+    parser.add_argument("--networks", nargs="+", choices=BOUNDS, default=list(BOUNDS))
+    parser.add_argument("--board", default="nucleo_l4r5zi")
+    parser.add_argument("--data", type=Path, default=os.environ.get("EDGEC_DATA_DIR"))
+    options = parser.parse_args()
+    print(f"{'network':42} {'whole':>8} {'rows':>8} {'bound':>8}  cycles in flash / in RAM, more")
+    for name in options.networks:
+        with tempfile.TemporaryDirectory() as folder:
+            model = _file(name, Path(folder), options.data)
+            if model is None:
+                print(f"{name:42} not there: give its folder with --data")
+                continue
+            _line(name, model, options.board, Path(folder))
+
+
+_FORMATTER = argparse.RawDescriptionHelpFormatter
+
+
+def _file(name: str, folder: Path, data: Path | None) -> Path | None:
+    """The network's file, made where it has random weights."""
+    if name in NETWORKS:
+        path = folder / f"{name}.onnx"
+        write_network(name, path)
+        return path
+    found = None if data is None else Path(data) / "models" / name
+    return found if found is not None and found.exists() else None
+
+
+def _line(name: str, model: Path, board: str, folder: Path) -> None:
+    """Compile and profile a network both ways."""
+    arenas, texts = {}, []
+    for placement in (Placement.FLASH, Placement.SRAM):
+        cycles = {}
+        for rows in (Rows.NEVER, Rows.ALWAYS):
+            options = replace(CompileOptions(), rows=rows, placement=placement, verify=False)
+            try:
+                made = edgec.compile_model(
+                    model, board, out=folder / f"{rows.value}-{placement.value}", options=options
+                )
+            except EdgecError:
+                break
+            arenas[rows] = made.program.arena_bytes
+            cycles[rows] = profile(made.folder).total_cycles
+        if len(cycles) == len(Rows) - 1:
+            more = cycles[Rows.ALWAYS] / cycles[Rows.NEVER] - 1
+            texts.append(f"{cycles[Rows.NEVER]:,} {more:+.1%}")
+        else:
+            texts.append("no room")
+    whole, few = (f"{arenas.get(rows, 0):,}" for rows in (Rows.NEVER, Rows.ALWAYS))
+    print(f"{name:42} {whole:>8} {few:>8} {BOUNDS[name]:>8,}  {' / '.join(texts)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

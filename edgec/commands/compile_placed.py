@@ -1,0 +1,51 @@
+"""From a graph to a program whose tensors and weights have places, and what a run takes."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.commands.compile_facts import placement_report, share_of
+from edgec.commands.compile_speed import estimated_speed
+from edgec.kernels.weightpool.plan.plan import PoolPlan
+from edgec.lower.placed import Lowered, lowered
+from edgec.report.model import PlacementReport, RowsReport, SpeedReport
+from edgec.target.board import Board
+from edgec.target.target import Target
+from edgec.workflow.rows import arena_limit, chosen_rows
+
+
+class Placed(NamedTuple):
+    """A program with its places.
+
+    Attributes:
+        made: the program and its memory plan.
+        placement: where arena and weights lie; None under an operating system.
+        speed: what a run takes, estimated; None where no core is modelled.
+        rows: layers in turns of a few rows; None: nobody looked for them.
+    """
+
+    made: Lowered
+    placement: PlacementReport | None
+    speed: SpeedReport | None
+    rows: RowsReport | None
+
+
+def placed(
+    pools: PoolPlan, board: Board, options: CompileOptions, progress: Progress = no_progress
+) -> Placed:
+    """Choose kernels and places.
+
+    Args:
+        pools: the graph, and how its layers with pooled weights are computed.
+        board: the target.
+        options: how to compile.
+        progress: told what is being done.
+    """
+    share = share_of(options, board)
+    processor = Target.of(board, options.optimize)
+    limit = arena_limit(board, options.budget)
+    ready, rows = chosen_rows(pools.graph, processor, pools.configs, options.rows, limit, progress)
+    made = lowered(ready.graph, ready.choices, board, share)
+    speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
+    return Placed(made, placement_report(made, share, board), speed, rows)

@@ -1,0 +1,1 @@
+"""Chains of layers in turns: when each layer fires, and the graph that memory and kernels see."""

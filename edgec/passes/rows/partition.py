@@ -1,0 +1,259 @@
+"""Partition into chains: layers that run in turns together, and their rows of a time.
+
+Chains are neighbours in the order of the graph.  Bytes of a chain are those of the tensors that
+stay whole, of the buffers of its rows, and of all else that lives meanwhile; its price is what
+running in turns costs: bytes that slide, rows that windows read again, and calls.  The least peak
+is a shortest path over the order of the nodes in the sense of the largest step; among the chains
+that keep below it, or below a limit, the cheapest ones are a shortest path in the usual sense.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from edgec.ir.graph import Graph, Node
+from edgec.passes.rows.reads import Read, row_bytes, row_reads
+from edgec.passes.rows.timeline import Pace, Timeline, timeline
+
+PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
+_LONGEST = 48
+"""Nodes of a chain at most."""
+_CALL_COST = 200.0
+"""Price of a call in bytes that slide: it takes about 200 times the cycles of a byte."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """Neighbours in the order of the graph: one node as it is, or a chain.
+
+    Attributes:
+        first, end: numbers of its nodes, half-open.
+        size_bytes: bytes that live while it runs.
+        cost: price of running in turns.
+        chain: its times; None: a node as it is.
+    """
+
+    first: int
+    end: int
+    size_bytes: int
+    cost: float
+    chain: Timeline | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sections:
+    """Everything that a graph could be cut into.
+
+    Attributes:
+        graph: INTEGER stage, straight.
+        all: by their end.
+    """
+
+    graph: Graph
+    all: tuple[Section, ...]
+
+    @classmethod
+    def of(
+        cls, graph: Graph, chains: Iterable[Section], whole_bytes: Mapping[str, int]
+    ) -> Sections:
+        """Chains, and nodes as they are.
+
+        Args:
+            graph: INTEGER stage, straight.
+            chains: from `chains_of`.
+            whole_bytes: bytes that live while a node runs by itself, by its name; 0 of views.
+        """
+        alone = [
+            Section(number, number + 1, whole_bytes.get(node.name, 0), 0.0)
+            for number, node in enumerate(graph.nodes)
+        ]
+        found = sorted((*alone, *chains), key=lambda each: (each.end, each.cost))
+        return cls(graph, tuple(found))
+
+    @property
+    def least_bytes(self) -> int:
+        """The least peak of all ways to cut the graph."""
+        count = len(self.graph.nodes)
+        best = [0, *[1 << 62] * count]
+        for each in self.all:
+            best[each.end] = min(best[each.end], max(best[each.first], each.size_bytes))
+        return best[count]
+
+    def cheapest(self, limit_bytes: int) -> tuple[Section, ...]:
+        """The chains of the cheapest way whose sections all stay within a limit.
+
+        Args:
+            limit_bytes: at least `least_bytes`.
+        """
+        count = len(self.graph.nodes)
+        best = [0.0, *[math.inf] * count]
+        last: list[Section | None] = [None] * (count + 1)
+        for each in self.all:
+            cost = best[each.first] + each.cost
+            if each.size_bytes <= limit_bytes and cost < best[each.end]:
+                best[each.end], last[each.end] = cost, each
+        found: list[Section] = []
+        end = count
+        while (section := last[end]) is not None:
+            if section.chain is not None:
+                found.append(section)
+            end = section.first
+        return tuple(reversed(found))
+
+
+def chains_of(
+    graph: Graph,
+    most_bytes: int,
+    scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
+    fixed: frozenset[str] = frozenset(),
+) -> tuple[Section, ...]:
+    """All chains of a graph that could serve.
+
+    Args:
+        graph: INTEGER stage, straight.
+        most_bytes: those that take as many or more are left out.
+        scratch_bytes: working memory of a node that reads some operands by rows and computes so
+            many rows at a time.
+        fixed: names of nodes that stay as they are.
+    """
+    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed).chains())
+
+
+class _Cutter:
+    """Finds chains."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        most_bytes: int,
+        scratch: Callable[[Node, tuple[Read, ...], int], int],
+        fixed: frozenset[str],
+    ) -> None:
+        self._graph, self._most, self._scratch = graph, most_bytes, scratch
+        self._known: dict[tuple[str, int], int] = {}
+        self._nodes = graph.nodes
+        self._reads: dict[str, tuple[Read, ...]] = {}
+        for node in graph.nodes:
+            found = row_reads(graph, node)
+            if found is not None and node.name not in fixed:
+                self._reads[node.name] = found
+        self._born = dict.fromkeys(graph.inputs, -1)
+        self._last: dict[str, int] = {}
+        for number, node in enumerate(graph.nodes):
+            self._born.update(dict.fromkeys(node.outputs, number))
+            self._last.update((name, number) for name in node.inputs if name in graph.values)
+        self._last.update(dict.fromkeys(graph.outputs, len(graph.nodes)))
+
+    def chains(self) -> Iterator[Section]:
+        """All chains that could serve."""
+        for first in range(len(self._nodes)):
+            for end in range(first + 2, min(first + _LONGEST, len(self._nodes)) + 1):
+                if self._nodes[end - 1].name not in self._reads:
+                    break
+                if self._nodes[first].name in self._reads:
+                    yield from self._paces(first, end)
+
+    def _paces(self, first: int, end: int) -> Iterator[Section]:
+        """A chain at each pace; those that are neither smaller nor cheaper than another are not."""
+        nodes = self._nodes[first:end]
+        kept = frozenset(n.output for n in nodes if self._last.get(n.output, -1) >= end)
+        if len(kept) == len(nodes):
+            return
+        read = {name for n in nodes for name in n.inputs if self._born.get(name, first) < first}
+        beside = sum(
+            self._graph.values[name].size_bytes
+            for name, born in self._born.items()
+            if born < first and self._last.get(name, -1) >= end and name not in read
+        )
+        found: list[Section] = []
+        for pace in PACES:
+            chain = timeline(self._graph, nodes, self._reads, kept, pace)
+            if chain is None:
+                continue
+            dying = frozenset(name for name in read if self._last[name] < end)
+            size_bytes = beside + self._bytes(chain, read, dying)
+            if size_bytes < self._most:
+                found.append(Section(first, end, size_bytes, self._cost(chain), chain))
+        found.sort(key=lambda each: (each.size_bytes, each.cost))
+        least = math.inf
+        for each in found:
+            if each.cost < least:
+                least = each.cost
+                yield each
+
+    def _bytes(self, chain: Timeline, read: set[str], dying: frozenset[str]) -> int:
+        """Bytes of the tensors and buffers of a chain."""
+        graph = self._graph
+        whole = {name: self._whole_bytes(chain, name) for name in (*read, *chain.kept)}
+        saved = max(
+            (
+                whole[output]
+                + whole[source]
+                - max(whole[source], gap + whole[source], whole[output])
+                for output in chain.kept
+                for source in dying & chain_reads(chain)
+                if (gap := _gap(graph, chain, output, source)) < whole[output]
+            ),
+            default=0,
+        )
+        rows = {name: row_bytes(graph, name) for name in chain.depths}
+        lasting, passing = 0, {}
+        for node in chain.nodes:
+            depth, own = chain.depths.get(node.output), chain.firings[node.name].rows
+            if depth is not None and depth > own:
+                lasting += depth * rows[node.output]
+            elif depth is not None:
+                passing[node.output] = own * rows[node.output]
+        step = max(
+            self._scratch_of(node, chain.firings[node.name].rows)
+            + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
+            for node in chain.nodes
+        )
+        return sum(whole.values()) - saved + lasting + step
+
+    def _scratch_of(self, node: Node, rows: int) -> int:
+        key = node.name, rows
+        if key not in self._known:
+            self._known[key] = self._scratch(node, self._reads[node.name], rows)
+        return self._known[key]
+
+    def _whole_bytes(self, chain: Timeline, name: str) -> int:
+        top, bottom = chain.margins.get(name, (0, 0))
+        value = self._graph.values[name]
+        if not top and not bottom:
+            return value.size_bytes
+        return value.size_bytes + (top + bottom) * row_bytes(self._graph, name)
+
+    def _cost(self, chain: Timeline) -> float:
+        """Price of running in turns."""
+        graph, cost = self._graph, float(chain.slid_bytes(self._graph))
+        for part in chain.slices:
+            firing, window = chain.firings[part.node], part.read.window
+            again = part.height - firing.rows * window.stride
+            cost += max(again, 0) * firing.count * row_bytes(graph, part.read.name)
+        return cost + _CALL_COST * sum(firing.count for firing in chain.firings.values())
+
+
+def chain_reads(chain: Timeline) -> frozenset[str]:
+    """Whole tensors that a chain reads by rows."""
+    return frozenset(part.read.name for part in chain.slices if part.read.name not in chain.depths)
+
+
+def _gap(graph: Graph, chain: Timeline, output: str, source: str) -> int:
+    """About the least distance from an output to an input that it takes the place of."""
+    writer = next(node for node in chain.nodes if node.output == output)
+    made, each = chain.firings[writer.name], row_bytes(graph, output)
+    parts = [part for part in chain.slices if part.read.name == source]
+    read_each, top = row_bytes(graph, source), chain.margins.get(source, (0, 0))[0]
+    found = 0
+    for time in range(made.count):
+        turn = made.phase + made.period * time
+        for part in parts:
+            firing = chain.firings[part.node]
+            later = max(-(-(turn - firing.phase) // firing.period), 0)
+            if later < firing.count:
+                begin = (top + part.start + part.step * later) * read_each
+                found = max(found, (time + 1) * made.rows * each - begin)
+    return found

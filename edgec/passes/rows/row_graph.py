@@ -1,0 +1,194 @@
+"""The graph of layers that run in turns, as kernels and memory see it.
+
+Rules:
+1. rows of a time: a node of a chain computes its rows of a time, from an operand that has its
+   padding; the padding of columns stays.
+2. buffer: rows of a value that later turns read lie in a buffer (`QRowsInto`), readers see their
+   part of it (`QRowsFrom`).
+3. whole tensor: what is read or written by rows from or for the nodes around is a part that moves
+   on with the time; with padding, if some is read, all around the image.
+
+Names of nodes stay, and of values but those that the chain hands on: there, the whole tensor keeps
+its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.qops import IntegerOperator
+from edgec.ir.rows import ROWS, RowBuffer, RowChain, RowFill
+from edgec.passes.rows.reads import Read
+from edgec.passes.rows.timeline import RowSlice, Timeline
+
+
+def in_turns(graph: Graph, chains: Sequence[Timeline]) -> Graph:
+    """The graph with some chains in turns.
+
+    Args:
+        graph: INTEGER stage, straight, without chains.
+        chains: times of neighbours in the order of the graph; no node is in two of them.
+    """
+    return _Rewriting(graph, chains).graph()
+
+
+def by_itself(graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Graph:
+    """A graph of one node that computes some rows at a time.
+
+    Args:
+        graph: INTEGER stage, straight.
+        node: one of it.
+        reads: what it reads by rows.
+        rows: rows of a time.
+    """
+    heights = {each.name: each.window.height(rows) for each in reads}
+    names = [name for name in node.inputs if name in graph.values]
+    values = {name: graph.values[name] for name in (*names, node.output)}
+    for name, height in (*heights.items(), (node.output, rows)):
+        values[name] = with_rows(values[name], height)
+    attrs = node.attrs_as(IntegerOperator).without_row_padding()
+    return graph.replace(
+        nodes=(replace(node, attrs=attrs),),
+        values=values,
+        constants={name: graph.constants[name] for name in node.inputs if name in graph.constants},
+        inputs=tuple(dict.fromkeys(names)),
+        outputs=(node.output,),
+        input_layouts={},
+        output_layouts={},
+        input_features={},
+    )
+
+
+def with_rows(value: Value, rows: int) -> Value:
+    """A value of the same columns and channels with another number of rows."""
+    return replace(value, shape=(*value.shape[:ROWS], rows, *value.shape[ROWS + 1 :]))
+
+
+class _Rewriting:
+    """Values and nodes of the new graph."""
+
+    def __init__(self, graph: Graph, chains: Sequence[Timeline]) -> None:
+        self._graph, self._chains = graph, chains
+        self._values = dict(graph.values)
+        self._taken = {*graph.values, *graph.constants}
+        self._names = {node.name for node in graph.nodes}
+        self._chain_of = {node.name: chain for chain in chains for node in chain.nodes}
+        self._margins: dict[str, tuple[int, int]] = {}
+        self._padded: dict[str, str] = {}
+        self._buffers: dict[str, str] = {}
+        for chain in chains:
+            for name, (top, bottom) in chain.margins.items():
+                before = self._margins.get(name, (0, 0))
+                self._margins[name] = max(top, before[0]), max(bottom, before[1])
+
+    def graph(self) -> Graph:
+        """The new graph."""
+        nodes: list[Node] = []
+        for name in self._graph.inputs:
+            nodes += self._surrounded(name)
+        for node in self._graph.nodes:
+            if node.name in self._chain_of:
+                nodes += self._fired(node, self._chain_of[node.name])
+            else:
+                nodes.append(node)
+                nodes += self._surrounded(node.output)
+        return self._graph.replace(
+            nodes=tuple(nodes),
+            values=self._values,
+            chains=tuple(self._record(chain) for chain in self._chains),
+        )
+
+    def _surrounded(self, name: str) -> Iterator[Node]:
+        """The tensor with padding that a whole tensor is the inner part of."""
+        top, bottom = self._margins.get(name, (0, 0))
+        if top or bottom:
+            height = top + self._graph.shape(name)[ROWS] + bottom
+            self._padded[name] = self._fresh(f"{name} padded")
+            yield self._view(name, qops.QRowsInto(height, top), self._padded[name])
+
+    def _fired(self, node: Node, chain: Timeline) -> Iterator[Node]:
+        """A node of a chain, after views of its operands and before one of its output."""
+        operands: dict[str, str] = {}
+        for part in chain.slices:
+            if part.node == node.name:
+                yield from self._read(part, chain, operands)
+        attrs = node.attrs_as(IntegerOperator).without_row_padding()
+        inputs = tuple(operands.get(name, name) for name in node.inputs)
+        rows = chain.firings[node.name].rows
+        name = node.output
+        if name not in chain.kept:
+            self._values[name] = with_rows(self._graph.values[name], rows)
+            yield replace(node, attrs=attrs, inputs=inputs)
+            depth = chain.depths[name]
+            if depth > rows:
+                self._buffers[name] = self._fresh(f"{name} rows")
+                yield self._view(name, qops.QRowsInto(depth, depth - rows), self._buffers[name])
+            return
+        own = self._fresh(f"{name} rows")
+        self._values[own] = replace(
+            with_rows(self._graph.values[name], rows), name=own, form_of=name
+        )
+        yield replace(node, attrs=attrs, inputs=inputs, outputs=(own,))
+        top, bottom = self._margins.get(name, (0, 0))
+        height = self._graph.shape(name)[ROWS]
+        if not top and not bottom:
+            yield self._view(own, qops.QRowsInto(height, 0, rows), name)
+            return
+        around = self._padded[name] = self._fresh(f"{name} padded")
+        yield self._view(own, qops.QRowsInto(top + height + bottom, top, rows), around)
+        yield self._view(around, qops.QRowsFrom(height, top), name)
+
+    def _read(self, part: RowSlice, chain: Timeline, operands: dict[str, str]) -> Iterator[Node]:
+        """A view of the rows of an operand; `operands` gets its name."""
+        name = part.read.name
+        whole = name not in chain.depths
+        if whole:
+            top, _ = self._margins.get(name, (0, 0))
+            source, start = self._padded.get(name, name), part.start + top
+        else:
+            rows = self._values[name].shape[ROWS]
+            source = self._buffers.get(name, name)
+            start = part.start
+            if source == name and (part.height, start) == (rows, 0):
+                return
+        operands[name] = self._fresh(f"{name} for {part.node}")
+        yield self._view(source, qops.QRowsFrom(part.height, start, part.step), operands[name])
+
+    def _view(self, x: str, attrs: qops.RowView, y: str) -> Node:
+        shape = attrs.infer_shape(attrs.Inputs(self._values[x].shape))
+        self._taken.add(y)
+        self._values[y] = replace(self._values[x], name=y, shape=shape)
+        name = f"{attrs.op} {y}"
+        while name in self._names:
+            name += "'"
+        self._names.add(name)
+        return Node(name, attrs, (x,), (y,))
+
+    def _fresh(self, name: str) -> str:
+        while name in self._taken:
+            name += "'"
+        self._taken.add(name)
+        return name
+
+    def _record(self, chain: Timeline) -> RowChain:
+        """A chain as lowering needs it."""
+        buffers: dict[str, RowBuffer] = {}
+        fills: list[RowFill] = []
+        padding = chain.bytes_of_padding
+        for node in chain.nodes:
+            name, rows = node.output, chain.firings[node.name].rows
+            if chain.depths.get(name, 0) > rows:
+                buffers[node.name] = RowBuffer(self._buffers[name], rows, padding.get(name, 0))
+                if name in padding:
+                    fills.append(RowFill(self._buffers[name], padding[name], chain.depths[name]))
+        for name in chain.margins:
+            # Those of other chains, too: whoever comes first fills for all.
+            fills.append(RowFill(self._padded[name], padding[name], *self._margins[name]))
+        whole = {part.read.name for part in chain.slices if part.read.name not in chain.depths}
+        roots = frozenset(self._padded.get(name, name) for name in (*whole, *chain.kept))
+        names = {node.name: node.output for node in chain.nodes}
+        title = f"{chain.nodes[0].output} to {chain.nodes[-1].output}"
+        return RowChain(title, chain.turns, chain.firings, names, buffers, tuple(fills), roots)

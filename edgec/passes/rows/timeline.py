@@ -1,0 +1,322 @@
+"""Times at which the layers of a chain fire, and the rows that each tensor keeps.
+
+Layer c computes r rows each time, i = 0, 1, ..., in turn ``phase + period * i``.  Of an operand v
+with r_v rows a time it then needs the rows from ``F(i) = i r s - top`` to ``L(i) = F(i) + (r - 1) s
++ size - 1`` (s: stride).  Row l of v is there from turn ``phase_v + period_v floor(l / r_v)`` on.
+Where r s is a multiple of r_v and the periods go with the rows, ``period = period_v r s / r_v``,
+both sides grow by the same amount from i to i + 1, so that i = 0 alone gives the phase:
+``phase >= phase_v + period_v floor(L(0) / r_v)``.  And the newest row of v in the turn of i, less
+F(i), is one number for all i: the window lies at one place of a buffer over which the rows of v
+slide, and that number is how many rows the buffer has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from edgec.base.calls import Firing
+from edgec.ir.graph import Graph, Node
+from edgec.ir.rows import ROWS
+from edgec.passes.rows.reads import ALIGNED_BYTES, Read, padding_byte, row_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Number of rows that layers compute each time.
+
+    Attributes:
+        rows: least number where the chain is highest.
+        shrinks: whether layers of fewer rows compute fewer each time, or as many, more rarely.
+    """
+
+    rows: int
+    shrinks: bool = False
+
+    def least(self, height: int, highest: int) -> int:
+        """Rows of a time of a layer, at least."""
+        rows = -(-self.rows * height // highest) if self.shrinks else self.rows
+        return min(rows, height)
+
+
+@dataclass(frozen=True, slots=True)
+class RowSlice:
+    """Rows of an operand that a node reads each time.
+
+    Attributes:
+        node: name of the node.
+        read: the operand.
+        height: number of rows.
+        start, step: the first one, in the whole tensor (below 0: padding) or in its buffer.
+    """
+
+    node: str
+    read: Read
+    height: int
+    start: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timeline:
+    """Times and rows of the nodes of a chain.
+
+    Attributes:
+        nodes: in order.
+        kept: values of the chain whose rows others need, too.
+        firings: by name of the node.
+        slices: what is read each time.
+        depths: rows of the buffer of each value that nobody else needs.
+        margins: rows of padding above and below a whole tensor that is read by rows.
+        bytes_of_padding: every byte of it, by value that has some.
+    """
+
+    nodes: tuple[Node, ...]
+    kept: frozenset[str]
+    firings: Mapping[str, Firing] = field(default_factory=dict)
+    slices: tuple[RowSlice, ...] = ()
+    depths: Mapping[str, int] = field(default_factory=dict)
+    margins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    bytes_of_padding: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def turns(self) -> int:
+        """Number of turns of the chain."""
+        return max(firing.end for firing in self.firings.values())
+
+    def slid_bytes(self, graph: Graph) -> int:
+        """Bytes that slide in a run."""
+        total = 0
+        for node in self.nodes:
+            depth, firing = self.depths.get(node.output), self.firings[node.name]
+            if depth is not None and depth > firing.rows:
+                kept = (depth - firing.rows) * row_bytes(graph, node.output)
+                total += kept * (firing.count + firing.padding)
+        return total
+
+
+def timeline(
+    graph: Graph,
+    nodes: Sequence[Node],
+    reads: Mapping[str, tuple[Read, ...]],
+    kept: frozenset[str],
+    pace: Pace,
+) -> Timeline | None:
+    """Times of a chain; None where these nodes cannot run in turns at this pace.
+
+    Args:
+        graph: INTEGER stage, straight.
+        nodes: neighbours in the order of the graph.
+        reads: what each of them reads by rows.
+        kept: values of theirs that others read, or outputs of the graph.
+        pace: rows of a time.
+    """
+    return _Planner(graph, tuple(nodes), reads, kept, pace).found()
+
+
+class _Impossible(Exception):
+    """A chain that cannot run at this pace."""
+
+
+class _Planner:
+    """The times of a chain."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        nodes: tuple[Node, ...],
+        reads: Mapping[str, tuple[Read, ...]],
+        kept: frozenset[str],
+        pace: Pace,
+    ) -> None:
+        self._graph, self._nodes, self._reads = graph, nodes, reads
+        self._kept, self._pace = kept, pace
+        self._made = {node.output: node for node in nodes}
+        self._rows: dict[str, int] = {}
+        self._period: dict[str, int] = {}
+        self._phase: dict[str, int] = {}
+        heights = [graph.shape(node.output)[ROWS] for node in nodes]
+        self._highest = max(heights)
+        self._base: int | None = None
+
+    def found(self) -> Timeline | None:
+        """The times; None where there are none."""
+        try:
+            for node in self._nodes:
+                self._place(node)
+            self._delay_first()
+            padding = self._padding()
+            firings = {
+                node.name: Firing(
+                    self._phase[node.output],
+                    self._period[node.output],
+                    self._count(node.output),
+                    self._rows[node.output],
+                    padding.get(node.output, 0),
+                )
+                for node in self._nodes
+            }
+            made = Timeline(
+                self._nodes,
+                self._kept,
+                firings,
+                *self._buffers(),
+                self._margins(),
+                self._bytes(),
+            )
+            return made if self._is_aligned(made) else None
+        except _Impossible:
+            return None
+
+    def _is_aligned(self, made: Timeline) -> bool:
+        """Whether all rows begin where kernels can read them."""
+        for part in made.slices:
+            top, _ = made.margins.get(part.read.name, (0, 0))
+            if not self._are_words(part.read.name, part.start + top, part.step):
+                return False
+        for name, rows in self._rows.items():
+            top, _ = made.margins.get(name, (0, 0))
+            if not self._are_words(name, made.depths.get(name, rows + top) - rows, rows):
+                return False
+        return True
+
+    def _are_words(self, name: str, *rows: int) -> bool:
+        each = row_bytes(self._graph, name)
+        return all(number * each % ALIGNED_BYTES == 0 for number in rows)
+
+    def _height(self, name: str) -> int:
+        return self._graph.shape(name)[ROWS]
+
+    def _count(self, name: str) -> int:
+        return self._height(name) // self._rows[name]
+
+    def _sources(self, node: Node) -> list[Read]:
+        """Operands of a node that the chain itself computes."""
+        return [read for read in self._reads[node.name] if read.name in self._made]
+
+    def _place(self, node: Node) -> None:
+        """Rows, period and phase of a node whose operands have theirs."""
+        name, sources = node.output, self._sources(node)
+        self._rows[name] = rows = self._rows_of(node, sources)
+        if not sources:
+            self._base = self._base or rows
+            found = {self._of_highest(name, rows)}
+        else:
+            found = {
+                self._period[read.name] * rows * read.window.stride // self._rows[read.name]
+                for read in sources
+            }
+        if len(found) != 1:
+            raise _Impossible
+        self._period[name] = found.pop()
+        self._phase[name] = max((self._earliest(read, rows) for read in sources), default=0)
+
+    def _of_highest(self, name: str, rows: int) -> int:
+        """Period of a node that begins a branch, beside that of the node that begins the chain."""
+        assert self._base is not None
+        ratio, rest = divmod(rows * self._highest, self._height(name) * self._base)
+        if rest or not ratio:
+            raise _Impossible
+        return ratio
+
+    def _rows_of(self, node: Node, sources: Sequence[Read]) -> int:
+        height = self._height(node.output)
+        least = self._pace.least(height, self._highest)
+        fitting = [
+            rows
+            for rows in range(1, height + 1)
+            if height % rows == 0
+            and all(rows * s.window.stride % self._rows[s.name] == 0 for s in sources)
+        ]
+        if not fitting:
+            raise _Impossible
+        return next((rows for rows in fitting if rows >= least), fitting[-1])
+
+    def _earliest(self, read: Read, rows: int) -> int:
+        """The first turn in which an operand has what the first `rows` rows need."""
+        last = max(read.window.height(rows) - 1 - read.window.top, 0)
+        return self._phase[read.name] + self._period[read.name] * (last // self._rows[read.name])
+
+    def _delay_first(self) -> None:
+        """Let branches that begin with whole tensors begin when their rows are needed."""
+        for node in reversed(self._nodes):
+            if self._sources(node):
+                continue
+            name, latest = node.output, []
+            for reader in self._nodes:
+                for read in self._reads[reader.name]:
+                    if read.name == name:
+                        lag = self._earliest(read, self._rows[reader.output]) - self._phase[name]
+                        latest.append(self._phase[reader.output] - lag)
+            self._phase[name] = max(min(latest, default=0), self._phase[name])
+
+    def _readers(self) -> Iterator[tuple[Node, Read]]:
+        for node in self._nodes:
+            for read in self._reads[node.name]:
+                yield node, read
+
+    def _padding(self) -> dict[str, int]:
+        """Times that give rows of padding after the image, while others need later rows."""
+        found: dict[str, int] = {}
+        for node, read in self._readers():
+            if read.name in self._made and read.name not in self._kept:
+                last = self._phase[node.output]
+                last += self._period[node.output] * (self._count(node.output) - 1)
+                times = (last - self._phase[read.name]) // self._period[read.name] + 1
+                more = max(times - self._count(read.name), 0)
+                found[read.name] = max(more, found.get(read.name, 0))
+        return found
+
+    def _buffers(self) -> tuple[tuple[RowSlice, ...], dict[str, int]]:
+        """Slices that are read each time, and the rows of each buffer."""
+        depths = {n.output: self._rows[n.output] for n in self._nodes if n.output not in self._kept}
+        lagging: list[tuple[Node, Read, int, int]] = []
+        for node, read in self._readers():
+            window, rows = read.window, self._rows[node.output]
+            height = window.height(rows)
+            if read.name not in depths:
+                lagging.append((node, read, height, 0))
+                continue
+            gone = (self._phase[node.output] - self._phase[read.name]) // self._period[read.name]
+            newest = self._rows[read.name] * (gone + 1) - 1
+            lag = newest + window.top + 1
+            depths[read.name] = max(depths[read.name], lag)
+            lagging.append((node, read, height, lag))
+        slices = []
+        for node, read, height, lag in lagging:
+            if read.name in depths:
+                start, step = depths[read.name] - lag, 0
+            else:
+                start, step = -read.window.top, self._rows[node.output] * read.window.stride
+            slices.append(RowSlice(node.name, read, height, start, step))
+        return tuple(slices), depths
+
+    def _margins(self) -> dict[str, tuple[int, int]]:
+        """Padding of whole tensors."""
+        found: dict[str, tuple[int, int]] = {}
+        for node, read in self._readers():
+            if read.name in self._made and read.name not in self._kept:
+                continue
+            window = read.window
+            last = window.height(self._height(node.output)) - window.top
+            top, bottom = found.get(read.name, (0, 0))
+            below = max(last - self._height(read.name), bottom, 0)
+            found[read.name] = max(window.top, top), below
+        return {name: pair for name, pair in found.items() if any(pair)}
+
+    def _bytes(self) -> dict[str, int]:
+        """Every byte of the padding of each value that is read with some.
+
+        Raises:
+            _Impossible: readers want different padding.
+        """
+        found: dict[str, int] = {}
+        for node, read in self._readers():
+            window = read.window
+            last = window.height(self._height(node.output)) - window.top
+            if not window.top and last <= self._height(read.name):
+                continue
+            byte = padding_byte(self._graph, read)
+            if byte is None or found.setdefault(read.name, byte) != byte:
+                raise _Impossible
+        return found

@@ -1,0 +1,37 @@
+"""Layers that run in turns of a few rows, in a report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RowsPoint:
+    """One way to run layers in turns.
+
+    Attributes:
+        arena_bytes: the arena, without copies of weights.
+        cycles: estimate for a run, from prices; None where nobody has measured the core.
+        layers: layers that run in turns.
+        chains: loops that they form.
+        rows: the fewest and the most rows that one of them computes each time; 0: none does.
+    """
+
+    arena_bytes: int
+    cycles: int | None
+    layers: int
+    chains: int
+    rows: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsReport:
+    """The ways that were compared.
+
+    Attributes:
+        chosen: the one that was taken, a number in `front`.
+        front: the smallest arena first, the fastest, with each layer as a whole, last.
+    """
+
+    chosen: int
+    front: tuple[RowsPoint, ...]

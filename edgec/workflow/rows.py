@@ -1,0 +1,227 @@
+"""Layers in turns of a few rows, where the arena is to be small: the chains, and what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from edgec.base.options import Budget, Progress, Rows
+from edgec.ir.graph import Graph
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.price import alternatives, price_of
+from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.memory import Peak, plan_memory
+from edgec.passes.rows.partition import Sections, chains_of
+from edgec.passes.rows.row_graph import by_itself, in_turns
+from edgec.report.model import RowsPoint, RowsReport
+from edgec.target.board import Board
+from edgec.target.target import Target
+
+_LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
+"""Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
+places are known only when kernels are chosen."""
+_SLOWER = 1.2
+"""Kernels with less scratch memory may take a fifth more cycles than the fastest one."""
+_SLIDE_CYCLES = 0.75
+"""Cycles of a byte that slides: a load and a store of a word take three."""
+_ROOMY = 1.25
+"""Plans of memory take at most a quarter more than their floor."""
+_VARIABLES = 2048
+"""RAM of firmware beside arena and stack."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsChoice:
+    """A graph with its layers in turns, or as it was.
+
+    Attributes:
+        graph: INTEGER stage.
+        choices: its kernels.
+        arena_bytes: bytes of the arena before copies of weights.
+        cycles: estimate for a run; None where nobody has measured the core.
+        cost: price of running in turns (`passes.rows.partition`).
+    """
+
+    graph: Graph
+    choices: tuple[KernelChoice, ...]
+    arena_bytes: int
+    cycles: float | None
+    cost: float = 0.0
+
+    @property
+    def point(self) -> RowsPoint:
+        """Figures of the choice for a report."""
+        chains = self.graph.chains
+        rows = {firing.rows for chain in chains for firing in chain.firings.values()} or {0}
+        cycles = None if self.cycles is None else round(self.cycles)
+        layers = sum(len(chain.firings) for chain in chains)
+        return RowsPoint(self.arena_bytes, cycles, layers, len(chains), (min(rows), max(rows)))
+
+
+def arena_limit(board: Board, budget: Budget | None) -> int | None:
+    """Bytes that the arena may have on a board and within a budget; None: any number."""
+    found = [] if board.arena_limit_bytes is None else [board.arena_limit_bytes]
+    if budget is not None and budget.ram_bytes is not None and board.memory is not None:
+        found.append(max(budget.ram_bytes - board.memory.stack_bytes - _VARIABLES, 0))
+    return min(found, default=None)
+
+
+def chosen_rows(
+    graph: Graph,
+    target: Target,
+    decisions: Mapping[str, object],
+    rows: Rows,
+    limit_bytes: int | None,
+    progress: Progress,
+) -> tuple[RowsChoice, RowsReport | None]:
+    """Kernels of a graph, whose layers run in turns where that is asked for or needed.
+
+    Args:
+        graph: INTEGER stage.
+        target: the processor.
+        decisions: what planners decided, by name of the node.
+        rows: what the user asked for.
+        limit_bytes: bytes that the arena may have; None: any number.
+        progress: told what is being done.
+
+    Returns:
+        The choice, and the ways that were compared; None where none were looked for.
+    """
+    choices = select_kernels(graph, target, decisions)
+    floor = _peak(graph, choices).arena_bytes
+    whole = RowsChoice(graph, choices, floor, None)
+    roomy = limit_bytes is None or floor * _ROOMY <= limit_bytes
+    fixed = not graph.is_straight or graph.length is not None
+    if rows is Rows.NEVER or fixed or (rows is Rows.AUTO and roomy):
+        return whole, None
+    whole = _planned(graph, choices, target)
+    if rows is Rows.AUTO and (limit_bytes is None or whole.arena_bytes <= limit_bytes):
+        return whole, None
+    progress("looking for layers that can run in turns of a few rows")
+    found = row_choices(whole, target, decisions)
+    fitting = [
+        number
+        for number, each in enumerate(found)
+        if limit_bytes is not None and each.arena_bytes <= limit_bytes
+    ]
+    chosen = fitting[-1] if rows is Rows.AUTO and fitting else 0
+    return found[chosen], RowsReport(chosen, tuple(each.point for each in found))
+
+
+def row_choices(
+    whole: RowsChoice, target: Target, decisions: Mapping[str, object]
+) -> tuple[RowsChoice, ...]:
+    """The graph in turns at several limits: the smallest first, the fastest, as it is, last.
+
+    Args:
+        whole: the graph as it is.
+        target: the processor.
+        decisions: nodes that planners decided for stay as they are.
+    """
+    graph, choices = whole.graph, whole.choices
+    peak, alone = _peak(graph, choices), _peak(graph, choices, overlapping=False)
+    chains = chains_of(
+        graph,
+        peak.arena_bytes,
+        lambda node, reads, rows: scratch_bytes(by_itself(graph, node, reads, rows), target),
+        frozenset(decisions),
+    )
+    names = [choice.node.name for choice in choices]
+    found: dict[tuple[object, ...], RowsChoice] = {}
+    for steps in (peak.by_step, alone.by_step):
+        sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)))
+        for factor in _LIMITS:
+            cut = sections.cheapest(int(sections.least_bytes * factor))
+            key = tuple((each.first, each.end, each.size_bytes) for each in cut)
+            if cut and key not in found:
+                made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
+                kernels = select_kernels(made, target, decisions)
+                smaller = _with_less_scratch(made, kernels, target)
+                found[key] = _planned(made, smaller, target, sum(each.cost for each in cut))
+    return _front((whole, *found.values()))
+
+
+def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
+    """Choices that nothing smaller is faster than, the smallest first."""
+
+    def time(each: RowsChoice) -> float:
+        return each.cost if each.cycles is None else each.cycles
+
+    front: list[RowsChoice] = []
+    for each in sorted(found, key=lambda each: (each.arena_bytes, time(each))):
+        if not front or time(each) < time(front[-1]):
+            front.append(each)
+    return tuple(front)
+
+
+def _with_less_scratch(
+    graph: Graph, choices: Sequence[KernelChoice], target: Target
+) -> tuple[KernelChoice, ...]:
+    """Other kernels for the steps that need most memory, while they take little longer."""
+    found = list(choices)
+    fired = {name for chain in graph.chains for name in chain.firings}
+    while True:
+        peak = _peak(graph, found)
+        step = max(range(len(found)), key=lambda number: peak.by_step[number])
+        own = found[step]
+        if own.node.name not in fired:
+            break
+        first, *others = alternatives(graph, own.node, target)
+        most = _SLOWER * (first.price.total_cycles or 0.0)
+        smaller = [
+            each
+            for each in others
+            if each.choice.scratch_bytes < own.scratch_bytes
+            and (each.price.total_cycles or most + 1) <= most
+        ]
+        if not smaller:
+            break
+        found[step] = min(smaller, key=lambda each: each.price.total_cycles or 0.0).choice
+        if _peak(graph, found).by_step[step] >= peak.by_step[step]:
+            found[step] = own
+            break
+    return tuple(found)
+
+
+def _planned(
+    graph: Graph, choices: tuple[KernelChoice, ...], target: Target, cost: float = 0.0
+) -> RowsChoice:
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    arena_bytes = plan_memory(buffers, overlaps).arena_bytes
+    return RowsChoice(graph, choices, arena_bytes, _cycles(graph, choices, target), cost)
+
+
+def _cycles(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> float | None:
+    """Cycles of a run of the layers that have a price; None where no core is modelled."""
+    if not target.is_cortex_m or not target.price_key:
+        return None
+    estimator = Estimator.of(target)
+    times = {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
+    prices = (
+        (price_of(graph, choice, estimator).total_cycles, times.get(choice.node.name, 1))
+        for choice in choices
+    )
+    return sum((each or 0.0) * count for each, count in prices) + _slid(graph) * _SLIDE_CYCLES
+
+
+def _slid(graph: Graph) -> int:
+    """Bytes that slide in a run."""
+    total = 0
+    for chain in graph.chains:
+        for name, buffer in chain.buffers.items():
+            value, firing = graph.values[buffer.tensor], chain.firings[name]
+            kept = value.size_bytes - value.size_bytes // value.shape[1] * buffer.rows
+            total += kept * (firing.count + firing.padding)
+    return total
+
+
+def _peak(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = True) -> Peak:
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    return Peak.of(buffers, overlaps if overlapping else ())
+
+
+def scratch_bytes(graph: Graph, target: Target) -> int:
+    """Working memory of a graph of one node."""
+    (choice,) = select_kernels(graph, target)
+    return choice.scratch_bytes

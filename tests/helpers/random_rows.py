@@ -1,0 +1,71 @@
+"""Random networks over images whose layers can run in turns, and ways to cut them into chains."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from random_elementwise import lut, prelu
+from random_layers import conv, depthwise
+from random_net import CHANNELS, Net
+from random_reductions import average_pool, max_pool
+
+from edgec.ir import Graph, qops
+from edgec.passes.rows.reads import row_reads
+from edgec.passes.rows.row_graph import in_turns
+from edgec.passes.rows.timeline import Pace, Timeline, timeline
+
+LAYERS = (conv, conv, depthwise, depthwise, max_pool, average_pool, lut, prelu)
+
+
+def image_network(net: Net, layers: int) -> Graph:
+    """A network over one image: a chain of layers, some of which meet an earlier tensor again."""
+    height = net.pick([8, 12, 16, 20, 24, net.integer(6, 25)])
+    width = net.pick([4, 8, 12, net.integer(1, 9)])
+    x = net.input((1, height, width, net.pick([*CHANNELS, 4, 8, 16])))
+    tensors = [x]
+    for _ in range(layers):
+        shape = net.shape(x)
+        again = [name for name in tensors[:-1] if net.shape(name) == shape]
+        meets = again and net.chance()
+        x = _sum(net, x, net.pick(again)) if meets else net.pick(LAYERS)(net, x)
+        if net.shape(x)[1] < 2:
+            break
+        tensors.append(x)
+    more = [net.pick(tensors[1:])] if len(tensors) > 2 and net.chance() else []
+    net.builder.outputs = list(dict.fromkeys([x, *more]))
+    return net.builder.build()
+
+
+def _sum(net: Net, a: str, b: str) -> str:
+    quant = net.quant()
+    params = net.add_params(net.zero_point_of(a), net.zero_point_of(b), quant.tensor_zero_point)
+    return net.node(qops.QAdd(params), [a, b], net.output(net.shape(a), quant))
+
+
+def cut(graph: Graph, rng: np.random.Generator) -> Graph:
+    """The graph with random neighbours in turns, at a random pace."""
+    reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
+    chains: list[Timeline] = []
+    number = 0
+    while number < len(graph.nodes):
+        length = int(rng.integers(2, 7))
+        nodes = graph.nodes[number : number + length]
+        found = _chain(graph, nodes, reads, rng)
+        number += len(nodes) if found else 1
+        chains += [found] if found else []
+    return in_turns(graph, chains)
+
+
+def _chain(graph, nodes: Sequence, reads, rng: np.random.Generator) -> Timeline | None:
+    if len(nodes) < 2 or any(node.name not in reads for node in nodes):
+        return None
+    inside = {node.name for node in nodes}
+    kept = frozenset(
+        node.output
+        for node in nodes
+        if node.output in graph.outputs
+        or any(reader.name not in inside for reader in graph.consumers[node.output])
+    )
+    pace = Pace(int(rng.integers(1, 5)), bool(rng.integers(2)))
+    return timeline(graph, nodes, reads, kept, pace)
