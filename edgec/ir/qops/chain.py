@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Graph, Node, Tensor, Value
@@ -57,6 +58,8 @@ class QChain(IntegerOperator):
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
         x: tuple[T, ...] = field(default=(), metadata=tensor(*CODES, DType.INT32, DType.UINT16))
+
+    EACH_ELEMENT: ClassVar[bool] = True
 
     links: tuple[Link, ...]
 
