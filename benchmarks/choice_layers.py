@@ -1,4 +1,4 @@
-"""Single int8 layers, each with every kernel that could compute it, in one firmware: their cycles.
+"""Single layers, each with every kernel that could compute it, in one firmware: their cycles.
 
 What `choice_prices.py` fits its prices to and judges them on.
 """
@@ -14,10 +14,11 @@ import numpy as np
 from built import firmware_of
 from profile_networks import OPTIONS
 
-from edgec.base.dtypes import DType
+from edgec.base.dtypes import Array, DType
 from edgec.commands.compile_facts import placement_report, share_of
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.qops.base import LIMITS
 from edgec.kernels.select import KernelChoice, kernel_candidates
 from edgec.lower.placed import lowered
 from edgec.profile.pricing import Pricer
@@ -45,6 +46,7 @@ class Layer:
         residual: the addition of another tensor is part of the layer.
         after: windows begin at the first pixel, with one row and one column of padding after the
             image; else padding is half the window, before it and after it.
+        x, y: element types.
     """
 
     height: int
@@ -55,6 +57,8 @@ class Layer:
     stride: int = 1
     residual: bool = False
     after: bool = False
+    x: DType = DType.INT8
+    y: DType = DType.INT8
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -62,7 +66,8 @@ class Layer:
         kind = "depthwise" if not self.filters else f"to {self.filters}"
         added = ", residual" if self.residual else ""
         padding = ", padding after it" if self.after else ""
-        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}"
+        types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
+        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -96,11 +101,10 @@ def graph_of(layers: Sequence[Layer]) -> Graph:
 
 
 def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Generator) -> None:
-    quant = QuantParams.per_tensor(0.05, _ZERO_POINT)
-    x = f"x_{layer.height}_{layer.width}_{layer.channels}"
+    x = f"x_{layer.height}_{layer.width}_{layer.channels}_{layer.x.value}"
     if x not in builder.values:
         shape = (1, layer.height, layer.width, layer.channels)
-        builder.value(Value(x, shape, DType.INT8, quant))
+        builder.value(Value(x, shape, layer.x, _quant(layer.x)))
         builder.inputs.append(x)
     filters, depth = (layer.filters, layer.channels) if layer.filters else (layer.channels, 1)
     weights = rng.integers(-40, 41, (filters, *layer.kernel, depth)).astype(np.int8)
@@ -117,9 +121,10 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
         (size + sum(layer.pads[axis::2]) - taps) // layer.stride + 1
         for axis, (size, taps) in enumerate(zip(sizes, layer.kernel, strict=True))
     ]
-    y = builder.value(Value(f"y_{number}", (1, *out, filters), DType.INT8, quant))
+    quant = _quant(layer.y)
+    y = builder.value(Value(f"y_{number}", (1, *out, filters), layer.y, quant))
     group = 1 if layer.filters else layer.channels
-    form = qops.Requant31(33, _ZERO_POINT)
+    form = qops.Requant31(33, quant.tensor_zero_point, *LIMITS[layer.y], layer.y)
     conv = qops.QConv((layer.stride,) * 2, layer.pads, (1, 1), group, form)
     if layer.residual:
         z = _ZERO_POINT
@@ -128,6 +133,16 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
         builder.inputs.append(names[-1])
     builder.node(f"node_{number}", conv, names, [y])
     builder.outputs.append(y)
+
+
+def _quant(dtype: DType) -> QuantParams:
+    return QuantParams.per_tensor(0.05, _ZERO_POINT if dtype is DType.INT8 else 0, dtype)
+
+
+def _codes(shape: Sequence[int], dtype: DType, rng: np.random.Generator) -> Array:
+    """Codes of all sorts."""
+    low, high = LIMITS[dtype]
+    return rng.integers(low, high + 1, shape).astype(dtype.numpy)
 
 
 def _measured(layers: Sequence[Layer], board: Board) -> list[list[Measured]]:
@@ -146,7 +161,7 @@ def _measured(layers: Sequence[Layer], board: Board) -> list[list[Measured]]:
     share = share_of(OPTIONS, board)
     made = lowered(graph, choices, board, share)
     rng = np.random.default_rng(1)
-    inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
+    inputs = [_codes(graph.shape(x), graph.dtype(x), rng) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:
         elf = firmware_of(made.program, board, Path(name), placement_report(made, share, board))
         pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))

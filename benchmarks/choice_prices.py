@@ -1,8 +1,9 @@
-"""Prices of the parts of int8 kernels: fitted on some layers, judged on others.
+"""Prices of the parts of kernels: fitted on some layers, judged on others.
 
     python benchmarks/choice_prices.py fit              # all cores: writes choice/prices.toml
     python benchmarks/choice_prices.py judge            # what the choice loses on other layers
     python benchmarks/choice_prices.py fit m4 --keep build/choice    # keeps what it measures
+    python benchmarks/choice_prices.py fit --family dense_1x4_dsp    # the prices of one family
 
 Firmware of single layers (`choice_shapes.py`), each with every kernel that could compute it, is
 built and run in the emulator.  A price is what a run of a part takes (`KernelFamily.parts`) with
@@ -70,6 +71,18 @@ class Way:
 
 Taken = dict[str, tuple[int, int]]
 """Cycles with the flash of the board, and with memory that never waits, by name of the kernel."""
+
+
+def of_family(layers: Sequence[Layer], core: str, family: str) -> list[Layer]:
+    """The layers that a family computes on a core; all of them where it is ""."""
+    target = Target.of(load_board(BOARDS[core]))
+
+    def computes(layer: Layer) -> bool:
+        graph = graph_of([layer])
+        found = kernel_candidates(graph, graph.nodes[0], target)
+        return any(each.spec.family == family for each in found)
+
+    return [layer for layer in layers if not family or computes(layer)]
 
 
 def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, list[Way]]:
@@ -208,14 +221,22 @@ def main() -> None:
     parser.add_argument("what", choices=["fit", "judge"])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--keep", type=Path, help="folder for what is measured, to use it again")
+    parser.add_argument("--family", default="", help="fit or judge only layers of this family")
     args = parser.parse_args()
     layers = training() if args.what == "fit" else held_out()
-    found = {core: ways_of(layers, core, args.keep) for core in args.cores}
+    found = {
+        core: ways_of(of_family(layers, core, args.family), core, args.keep) for core in args.cores
+    }
     if args.what == "fit":
         write(
             {
                 load_board(BOARDS[core]).core.price_key: fit(
-                    [way for ways in each.values() for way in ways]
+                    [
+                        way
+                        for ways in each.values()
+                        for way in ways
+                        if args.family in ("", way.family)
+                    ]
                 )
                 for core, each in found.items()
             }

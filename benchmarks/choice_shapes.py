@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from choice_layers import Layer
 
+from edgec.base.dtypes import DType
+
 _TRAINING_ROWS = (
     (8, 1),
     (16, 4),
@@ -161,6 +163,11 @@ _TRAINING_AFTER = (
     (40, 36, 5),
     (6, 24, 30),
 )
+_TRAINING_WIDE = (
+    *((8, 8), (16, 4), (32, 10), (256, 2), (40, 40), (30, 5), (48, 64), (90, 3), (128, 32)),
+    *((200, 10), (7, 9), (33, 6), (64, 100), (12, 90), (512, 4), (20, 16)),
+)
+_HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
 _HELD_OUT_ROWS = (
     (18, 3),
     (50, 1),
@@ -209,12 +216,16 @@ _HELD_OUT_AFTER = (
 
 def training() -> list[Layer]:
     """Layers to fit prices to."""
-    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER)
+    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER) + _wide(
+        _TRAINING_WIDE
+    )
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
-    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER)
+    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER) + _wide(
+        _HELD_OUT_WIDE
+    )
 
 
 def _layers(
@@ -235,3 +246,14 @@ def _layers(
     ]
     found += [Layer(*sizes, 0, (3, 3), 2, after=True) for sizes in after]
     return found
+
+
+def _wide(rows: Sequence[tuple[int, int]]) -> list[Layer]:
+    """Products of one row of int16 to int16 and to int8, and of int8 to int16."""
+    wide, narrow = DType.INT16, DType.INT8
+    types = ((wide, wide), (wide, narrow), (narrow, wide))
+    return [
+        Layer(1, 1, *sizes, x=x, y=y)
+        for number, sizes in enumerate(rows)
+        for x, y in (types if number % 2 else types[:1])
+    ]

@@ -21,6 +21,7 @@ from edgec.base.options import (
     StreamOptions,
 )
 from edgec.cli.help import INPUT, OUTPUT
+from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -55,8 +56,8 @@ from edgec.cli.options import (
     StreamFrames,
     StreamOption,
     TargetDb,
+    ValueOption,
     max_length_of,
-    shapes_of,
 )
 from edgec.cli.project_file import ProjectFile
 from edgec.report.progress import status
@@ -147,6 +148,7 @@ def compile_request(
     normalize: NormalizeOption = None,
     shape: Shapes = None,
     state: StateOption = None,
+    value: ValueOption = None,
     max_length: MaxLengthOption = None,
     stream: StreamOption = None,
     stream_frames: StreamFrames = None,
@@ -248,6 +250,7 @@ def compile_request(
     options = CompileOptions(
         shapes=shapes_of(shape),
         state=StatePairs.parse(state or []),
+        values=values_of(value),
         max_length=max_length_of(max_length),
         rounding=rounding,
         app=app,

@@ -15,6 +15,7 @@ from edgec.base.options import (
     TermsRule,
     WeightPoolOptions,
 )
+from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -23,7 +24,7 @@ from edgec.cli.options import (
     NormalizeOption,
     Shapes,
     StateOption,
-    shapes_of,
+    ValueOption,
 )
 from edgec.cli.values import board_names
 from edgec.report import console
@@ -152,6 +153,7 @@ def compress(
     normalize: NormalizeOption = None,
     shape: Shapes = None,
     state: StateOption = None,
+    value: ValueOption = None,
     json: Json = False,
 ) -> None:
     """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
@@ -192,7 +194,11 @@ def compress(
             seed=seed,
         ),
         training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
-        compilation=IntegerOptions(shapes=shapes_of(shape), state=StatePairs.parse(state or [])),
+        compilation=IntegerOptions(
+            shapes=shapes_of(shape),
+            state=StatePairs.parse(state or []),
+            values=values_of(value),
+        ),
         max_drop=_search(max_drop, pool_size, ratio, pools, board, html),
         reorder=reorder,
     )

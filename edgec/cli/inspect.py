@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from edgec.base.options import StatePairs
+from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     Json,
     MaxLengthOption,
     Model,
     Shapes,
     StateOption,
+    ValueOption,
     max_length_of,
-    shapes_of,
 )
 from edgec.report import console
 from edgec.report.console import count, safe, shortened
@@ -33,6 +34,7 @@ def inspect(
     model: Model,
     shape: Shapes = None,
     state: StateOption = None,
+    value: ValueOption = None,
     max_length: MaxLengthOption = None,
     json: Json = False,
 ) -> None:
@@ -40,7 +42,11 @@ def inspect(
     from edgec.commands import inspect as inspection
 
     result = inspection.inspect(
-        model, shapes_of(shape), max_length_of(max_length), StatePairs.parse(state or [])
+        model,
+        shapes_of(shape),
+        max_length_of(max_length),
+        StatePairs.parse(state or []),
+        values_of(value),
     )
     if json:
         console.print_json(result.to_json())

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.options import (
     App,
     Effort,
@@ -96,6 +96,16 @@ StateOption = Annotated[
         metavar="IN=OUT|none",
         help="Keep the output OUT from run to run: input IN takes it in the next one. Once for "
         "each pair (default: pairs that names say, like h0 and hn); none: keep nothing.",
+        rich_help_panel=INPUT,
+    ),
+]
+ValueOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--value",
+        metavar="NAME=16000",
+        help="Fix an input to a number, or to one for each element of its last axis (1,0,2.5): a "
+        "sample rate that chooses between branches. The network then has no such input.",
         rich_help_panel=INPUT,
     ),
 ]
@@ -379,20 +389,3 @@ def port_words(port: str | None) -> tuple[str, ...]:
 def max_length_of(text: str | None) -> MaxLength | None:
     """The maximum that a text like `128` or `NAME=128` says."""
     return None if text is None else MaxLength.parse(text)
-
-
-def shapes_of(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """The shapes by name that texts like `NAME=1,3,32,32` say."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for text in texts or []:
-        name, separator, sizes = text.rpartition("=")
-        try:
-            shape = tuple(int(size) for size in sizes.split(","))
-        except ValueError:
-            shape = ()
-        if not separator or not name or not shape or min(shape) < 1:
-            raise ConfigError(
-                f"cannot read the shape {text!r}", where="--shape", hint="like --shape x=1,3,32,32"
-            )
-        shapes[name] = shape
-    return shapes

@@ -11,6 +11,7 @@ from rich.console import Console
 from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.options import IntegerOptions, QuantOptions, StatePairs
 from edgec.cli.help import INPUT, OUTPUT, TRAINING
+from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -25,7 +26,7 @@ from edgec.cli.options import (
     Percentile,
     Shapes,
     StateOption,
-    shapes_of,
+    ValueOption,
 )
 from edgec.report import console
 from edgec.report.console import count, print_labelled, print_prose, safe
@@ -51,6 +52,7 @@ def quantize(
     normalize: NormalizeOption = None,
     shape: Shapes = None,
     state: StateOption = None,
+    value: ValueOption = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -134,6 +136,7 @@ def quantize(
     options = IntegerOptions(
         shapes=shapes_of(shape),
         state=StatePairs.parse(state or []),
+        values=values_of(value),
         quant=QuantOptions(observer, percentile, equalize, bias_correction, effort=effort),
     )
     given = [[path] if path is not None else [] for path in (calibration, train, evaluation)]

@@ -164,7 +164,7 @@ def compile_model(
         target = with_baud(target, app)
         say("writing C")
         # With external data inside, so that the folder stands alone.
-        suffix, data = standalone_copy(source)
+        suffix, data = standalone_copy(source, options.shapes, options.state, options.values)
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         about = library_about(ready, calibration, options.pixels, options.app)
         run_stack = _write_library(program, staging / LIBRARY_DIR, about, target, options)

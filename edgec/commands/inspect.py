@@ -68,6 +68,7 @@ def inspect(
     shapes: Mapping[str, tuple[int, ...]] | None = None,
     max_length: MaxLength | None = None,
     state: StatePairs | None = None,
+    values: Mapping[str, tuple[int | float, ...]] | None = None,
 ) -> Inspection:
     """Describe a model; works for models that cannot be compiled, too.
 
@@ -76,20 +77,22 @@ def inspect(
         shapes: input name to shape, for models with dynamic dimensions.
         max_length: the dimension whose length each run chooses.
         state: inputs and outputs that are kept from run to run; None: those that names say.
+        values: numbers that inputs are fixed to.
 
     Raises:
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` does not fit the model.
+        ConfigError: an option does not fit the model.
     """
     path = Path(path)
     options = IntegerOptions(
         shapes=shapes or {},
         max_length=max_length,
         state=state or StatePairs(),
+        values=values or {},
         quant=QuantOptions(synthetic_samples=1),  # no number of the summary hangs on samples
     )
     longest = 0 if max_length is None else max_length.maximum
-    summary = inspect_model(path, input_shapes(path, options))
+    summary = inspect_model(path, input_shapes(path, options), options.state, options.values)
     about = describe(path)
     if not summary.supported:
         return Inspection(summary, None, longest, about)

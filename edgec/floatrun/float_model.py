@@ -206,7 +206,7 @@ class FloatModel:
         for step in range(count):
             kept = zeros if resets[step] else kept
             given = {
-                info.name: feeds[info.name][step]
+                info.name: np.asarray(feeds[info.name][step])
                 if feeds[info.name].ndim > len(info.shape)
                 else feeds[info.name][step : step + 1]
                 for info in own

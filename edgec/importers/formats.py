@@ -10,12 +10,14 @@ from edgec.base.errors import ConfigError
 from edgec.base.options import MaxLength, StatePairs
 from edgec.importers.common.boundary import read_file
 from edgec.importers.common.input_shapes import NO_SHAPES, batch_notes, samples_first
+from edgec.importers.common.input_values import NO_VALUES, Values
 from edgec.importers.common.states import BY_NAMES
 from edgec.importers.common.summary import ModelSummary
 from edgec.importers.onnx.importer import import_model as import_onnx
 from edgec.importers.onnx.importer import inspect_model as inspect_onnx
 from edgec.importers.onnx.input_shapes import declared_inputs, recurrent_batches
 from edgec.importers.onnx.input_shapes import shapes_at as shapes_of_onnx
+from edgec.importers.onnx.input_values import load_fixed
 from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import external_files, load_model
 from edgec.importers.tflite.importer import import_model as import_tflite
@@ -31,6 +33,7 @@ def import_model(
     path: Path,
     shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
     state: StatePairs = BY_NAMES,
+    values: Values = NO_VALUES,
 ) -> Graph:
     """Read a model file into a graph of the REAL stage.
 
@@ -39,31 +42,50 @@ def import_model(
         shapes: input name to shape, for inputs with open dimensions.
         state: inputs and outputs of an ONNX model that are kept from run to run; none: of a
             TensorFlow Lite file no variable tensor is kept either.
+        values: numbers that inputs of an ONNX model are fixed to, by name.
 
     Raises:
         UnsupportedModelError: nodes that cannot be compiled, all of them.
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` or `state` does not fit the model.
+        ConfigError: `shapes`, `state` or `values` do not fit the model.
     """
     if not _holds_tflite(path):
-        return samples_first(import_onnx(path, shapes, state=state))
+        return samples_first(import_onnx(path, shapes, state=state, values=values))
+    _need_no_values(values)
     if state.pairs:
         raise ConfigError("a TensorFlow Lite file has no such pairs", where="--state")
     return samples_first(import_tflite(path, shapes, keeps_state=state.automatic))
 
 
-def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
+def _need_no_values(values: Values) -> None:
+    if values:
+        raise ConfigError(
+            "inputs of a TensorFlow Lite file cannot be fixed",
+            where="--value",
+            hint="convert the network with this input as a constant, or export it to ONNX",
+        )
+
+
+def inspect_model(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
+    state: StatePairs = BY_NAMES,
+    values: Values = NO_VALUES,
+) -> ModelSummary:
     """Read a model file and describe every node of it.
 
     Args:
         path: the model.
-        shapes: input name to shape, for inputs with open dimensions.
+        shapes, state, values: as for `import_model`.
 
     Raises:
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` does not fit the model.
+        ConfigError: `shapes`, `state` or `values` do not fit the model.
     """
-    return inspect_tflite(path, shapes) if _holds_tflite(path) else inspect_onnx(path, shapes)
+    if not _holds_tflite(path):
+        return inspect_onnx(path, shapes, state, values)
+    _need_no_values(values)
+    return inspect_tflite(path, shapes)
 
 
 def shapes_at(
@@ -87,7 +109,7 @@ def shapes_at(
             where="--max-length",
             hint="export the network to ONNX with a dynamic axis for the tokens",
         )
-    return shapes_of_onnx(path, option, shapes, length)
+    return shapes_of_onnx(load_model(path), option, shapes, length)
 
 
 def describe(path: Path) -> Description:
@@ -99,15 +121,25 @@ def describe(path: Path) -> Description:
     return describe_tflite(path) if _holds_tflite(path) else Description(labels=labels_of(path))
 
 
-def standalone_copy(path: Path) -> tuple[str, bytes]:
+def standalone_copy(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
+    state: StatePairs = BY_NAMES,
+    values: Values = NO_VALUES,
+) -> tuple[str, bytes]:
     """A model file that needs no other file: the suffix of its name, and its bytes.
+
+    Args:
+        path: the model.
+        shapes, state, values: as for `import_model`; inputs that are fixed are constants of the
+            copy.
 
     Raises:
         ImportModelError: the file is no sound model.
     """
     if _holds_tflite(path):
         return TFLITE_SUFFIX, read_file(path)
-    return ONNX_SUFFIX, load_model(path).SerializeToString()
+    return ONNX_SUFFIX, load_fixed(path, values, shapes, state)[0].SerializeToString()
 
 
 def files_beside(path: Path) -> tuple[str, ...]:

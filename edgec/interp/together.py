@@ -76,6 +76,8 @@ class SideBySide:
         Raises:
             InternalError: a promise of the quantizer is broken.
         """
+        if isinstance(node.attrs, qops.QChain):
+            return self._chain(node, operands)
         full = [
             self._full(name, operand) if varies and operand else operand
             for name, operand, varies in zip(
@@ -86,6 +88,18 @@ class SideBySide:
             return self._rows(node, full)
         lead = _LEADING.get(type(node.attrs))
         return self._alone(node, full) if lead is None else self._lead(node, full, lead)
+
+    def _chain(self, node: Node, operands: Sequence[Operand | None]) -> tuple[Array, ...]:
+        """Compute link by link."""
+        inner, nodes = qops.unchained(self._graph, node)
+        many = SideBySide(inner, self._count)
+        found = dict(zip(node.inputs, operands, strict=True))
+        outputs: tuple[Array, ...] = ()
+        for each in nodes:
+            outputs = many.outputs(each, [found[name] for name in each.inputs])
+            quant = inner.values[each.output].quant
+            found[each.output] = Operand(outputs[0], quant.tensor_zero_point if quant else 0)
+        return outputs
 
     def _full(self, name: str, operand: Operand) -> Operand:
         """An operand with an axis for the samples."""

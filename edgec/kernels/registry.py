@@ -23,11 +23,13 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
+from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
 from edgec.kernels.generic.conv2d import FAMILY as GENERIC_CONV2D
 from edgec.kernels.generic.conv_transpose import FAMILY as GENERIC_CONV_TRANSPOSE
 from edgec.kernels.generic.depthwise import FAMILY as GENERIC_DEPTHWISE
 from edgec.kernels.generic.elementwise import FAMILY as ELEMENTWISE
+from edgec.kernels.generic.elementwise_chain import FAMILY as ELEMENTWISE_CHAIN
 from edgec.kernels.generic.fill import FAMILY as GENERIC_FILL
 from edgec.kernels.generic.gemm import FAMILY as GENERIC_GEMM
 from edgec.kernels.generic.log_softmax import FAMILY as GENERIC_LOG_SOFTMAX
@@ -45,6 +47,7 @@ from edgec.kernels.generic.top_k import FAMILY as GENERIC_TOP_K
 from edgec.kernels.generic.tree_ensemble import FAMILY as GENERIC_TREE_ENSEMBLE
 from edgec.kernels.generic.window_dot import FAMILY as GENERIC_WINDOW_DOT
 from edgec.kernels.m0.dense_1x4_s8_m0 import FAMILY as M0_DENSE_1X4
+from edgec.kernels.m0.dense_1x4_s16_m0 import FAMILY as M0_DENSE_1X4_S16
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
@@ -90,6 +93,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_DENSE_3X2,
     M0_DEPTHWISE,
     M0_DENSE_1X4,
+    M0_DENSE_1X4_S16,
     M0_DENSE_5X2,
     NEON_LUT,
     NEON_RESCALE,
@@ -99,10 +103,12 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_ATTENTION,
     DSP_DENSE_2X2,
     GENERIC_GEMM,
+    CHANNEL_SCALE,
     GENERIC_DEPTHWISE,
     GENERIC_CONV2D,
     GENERIC_CONV_TRANSPOSE,
     ELEMENTWISE,
+    ELEMENTWISE_CHAIN,
     GENERIC_SOFTMAX,
     GENERIC_MAX_POOL,
     GENERIC_AVERAGE_POOL,

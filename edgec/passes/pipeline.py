@@ -9,6 +9,7 @@ from edgec.passes.clips import hoist_clip, restore_clip
 from edgec.passes.expand_by_copies import expand_by_copies
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_attention import fuse_attention
+from edgec.passes.fuse_chains import chain_notes, fuse_chains
 from edgec.passes.fuse_dilation import fuse_dilation
 from edgec.passes.fuse_factors import fuse_beta, fuse_bias, fuse_division
 from edgec.passes.fuse_functions import fuse_functions
@@ -94,6 +95,7 @@ INTEGER_PASSES = (
     ),
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
     Pass("single_rounding", Stage.INTEGER, Stage.INTEGER, single_rounding, rounding_notes),
+    Pass("fuse_chains", Stage.INTEGER, Stage.INTEGER, fuse_chains, chain_notes),
     *_LAST_PASSES,
 )
 """The passes from `quant.to_integer`'s graph to the one that is lowered."""

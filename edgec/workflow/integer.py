@@ -108,7 +108,7 @@ def real_model(
     """
     progress("importing")
     shapes = input_shapes(path, options)
-    found = import_model(path, shapes, options.state).replace(name=path.stem)
+    found = import_model(path, shapes, options.state, options.values).replace(name=path.stem)
     imported = with_rounding(found, options.rounding)
     about = describe(path)
     samples = _samples(calibration, imported, about)
@@ -153,7 +153,8 @@ def _shorter(path: Path, options: ModelOptions) -> Graph | None:
     if options.max_length is None:
         return None
     try:
-        imported = import_model(path, input_shapes(path, options, 1), options.state)
+        shapes = input_shapes(path, options, 1)
+        imported = import_model(path, shapes, options.state, options.values)
     except ImportModelError as error:
         raise ImportModelError(
             f"the model does not work for an input that is shorter by 1: {error.what}",

@@ -55,12 +55,16 @@ def rounding_of(graph: Graph) -> str:
     for kind in (BIAS_SCALES, NARROW_BIASES, ZERO_POINTS):
         if has_note(graph, kind):
             return f"edgec's own in layers with {kind}, and in what follows"
-    own = [node for node in graph.nodes if isinstance(node.attrs, _OWN_RULE) or _ends_once(node)]
+    own = [node for node in graph.nodes if any(map(_is_own, qops.unchained(graph, node)[1]))]
     if not own:
         return f"{_EXACT}: every tensor"
     names = ", ".join(f"{node.op.removeprefix('Q')} {node.output}" for node in own[:_SHOWN])
     more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else ""
     return f"{_EXACT}, but for {names}{more} and what follows: there edgec rounds its own way"
+
+
+def _is_own(node: Node) -> bool:
+    return isinstance(node.attrs, _OWN_RULE) or _ends_once(node)
 
 
 def _ends_once(node: Node) -> bool:

@@ -56,7 +56,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_3x2(spec, 4))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
-        case s.Dense1x4() | s.Dense1x4M0():
+        case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0():
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Conv4x2():
@@ -75,13 +75,16 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.Depthwise():
             order = _by_channel(spec.window, spec.multiplier)
             return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
+        case s.ChannelScale():
+            order = [event for i in range(spec.out_elements) for event in (("r", i), ("w", i))]
+            return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
         case s.MaxPool():
             return list(_by_channel(spec.window, 1))
         case s.Gemm():
             return list(_in_bytes(_gemm(spec), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
-        case s.Elementwise():
+        case s.Elementwise() | s.ElementwiseChain():
             sizes = [dtype.size_bytes for dtype in spec.types]
             return list(_wide(spec.loops, operand, sizes[operand], sizes[-1]))
         case s.Dense2x2():

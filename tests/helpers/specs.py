@@ -12,12 +12,14 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3Many
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
+from edgec.kernels.generic.channel_scale import ChannelScale
 from edgec.kernels.generic.concat import Concat
 from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
 from edgec.kernels.generic.depthwise import Depthwise
 from edgec.kernels.generic.elementwise import Elementwise
 from edgec.kernels.generic.elementwise.operators import Element
+from edgec.kernels.generic.elementwise_chain import ElementwiseChain, Step
 from edgec.kernels.generic.fill import Fill
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.generic.log_softmax import LogSoftmax
@@ -35,6 +37,7 @@ from edgec.kernels.generic.top_k import TopK
 from edgec.kernels.generic.tree_ensemble import TreeEnsemble
 from edgec.kernels.generic.window_dot import WindowDot
 from edgec.kernels.m0.dense_1x4_s8_m0 import Dense1x4M0
+from edgec.kernels.m0.dense_1x4_s16_m0 import Dense1x4S16M0
 from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
@@ -58,12 +61,14 @@ __all__ = [
     "AttentionDsp",
     "AttentionNeon",
     "AveragePool",
+    "ChannelScale",
     "Concat",
     "Conv2D",
     "Conv4x2",
     "ConvTranspose",
     "Dense1x4",
     "Dense1x4M0",
+    "Dense1x4S16M0",
     "Dense2x2",
     "Dense3x2",
     "Dense4x2",
@@ -76,6 +81,7 @@ __all__ = [
     "DepthwiseM0",
     "Element",
     "Elementwise",
+    "ElementwiseChain",
     "Embedding",
     "Fill",
     "Gemm",
@@ -100,6 +106,7 @@ __all__ = [
     "Slide",
     "Softmax",
     "StackTurn",
+    "Step",
     "StreamAddNeon",
     "StridedCopy",
     "TopK",

@@ -28,6 +28,8 @@ CASES = (
     (30, 6, (-3, 127), 32),
     (31, 7, (-128, 127), 35),
     (68, 67, (-128, 127), 32),
+    (40, 24, (-128, 127), 33),
+    (64, 160, (-128, 127), 33),
 )
 
 
@@ -45,7 +47,14 @@ def graph_of(seed: int, kind: str = NARROW) -> Graph:
         for types in TYPES if case in CASES[::2] else TYPES[:1]:
             depth, units, bounds, shift = case
             wide = types[1] is DType.INT16
-            _add(layer, depth, units, (-32767, 32767) if wide else bounds, shift, types)
+            _add(
+                layer,
+                depth,
+                units,
+                (layer.pick([(-32767, 32767), (-32768, 32767), (-999, 9000)]) if wide else bounds),
+                shift,
+                types,
+            )
     return layer.builder.build()
 
 
@@ -62,7 +71,9 @@ def _add(
     larger = 256.0 ** ((y is DType.INT16) - (x is DType.INT16))
     if larger != 1:
         shift -= round(np.log2(larger))
-    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (units, depth))
+    # Filters that are joined to rows of int16 have no -128.
+    least = -128 if x is DType.INT8 else -126
+    weights = layer.rng.choice([-127, 127, least, 5, 0, 60], (units, depth))
     multipliers = layer.rng.uniform(0.4, 1, units) / (12 * round(depth**0.5)) * larger * 2.0**shift
     zero_point = 0 if y is DType.INT16 else layer.pick([0, -128, 7])
     inputs = [
@@ -95,6 +106,18 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_plain_c():
     changed = graph.replace(constants={**graph.constants, bias: full})
     choices = select_kernels(changed, by_precedence(Target.of(load_board(BOARDS["m4"]))))
     assert [choice.spec.family for choice in choices][:2] == ["gemm", "dense_1x4_dsp"]
+
+
+@pytest.mark.parametrize("core", ["m4", "m7"])
+def test_the_least_weight_beside_rows_of_int16(core: str):
+    """Two filters in one have no room for it; a core that issues two instructions joins none."""
+    graph = graph_of(1, TYPED)
+    name = qops.QGemm.Inputs.of(graph.nodes[0].inputs).w
+    weights = graph.constants[name].array.copy()
+    weights[3, 5] = -128
+    changed = graph.replace(constants={**graph.constants, name: Constant(name, weights)})
+    choices = select_kernels(changed, by_precedence(Target.of(load_board(BOARDS[core]))))
+    assert isinstance(choices[0].spec, Dense1x4) == (core == "m7")
 
 
 @pytest.mark.parametrize("kind", [NARROW, TYPED])

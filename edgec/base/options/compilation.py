@@ -152,6 +152,8 @@ class ModelOptions:
     Attributes:
         shapes: input name to shape, for models with dynamic dimensions other than the batch.
         state: inputs and outputs that are kept from run to run.
+        values: numbers that inputs of an ONNX model are fixed to, by name: one for all elements,
+            or as many as the last axis has.
         max_length: let each run choose the length of one dynamic dimension, up to a maximum.
         rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
         dump_ir: write the graph after each pass into this folder.
@@ -159,6 +161,7 @@ class ModelOptions:
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     state: StatePairs = field(default_factory=StatePairs)
+    values: Mapping[str, tuple[int | float, ...]] = field(default_factory=dict)
     max_length: MaxLength | None = None
     rounding: Rounding | None = None
     dump_ir: Path | None = None

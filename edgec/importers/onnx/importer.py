@@ -5,7 +5,6 @@ Summary of an ONNX model for `edgec inspect`.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from edgec.importers.common.attempt import problems
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
+from edgec.importers.common.input_values import NO_VALUES, Values, fixed_text
 from edgec.importers.common.states import BY_NAMES, paired_names, with_state
 from edgec.importers.common.summary import ModelSummary, Shape, summarize
 from edgec.importers.onnx import nchwc
@@ -30,13 +30,13 @@ from edgec.importers.onnx.expansion import expand
 from edgec.importers.onnx.fused_attention import TRANSFORMERS
 from edgec.importers.onnx.fused_nodes import FUSED
 from edgec.importers.onnx.input_shapes import fix_input_shapes, traced_batches
-from edgec.importers.onnx.load import load_model
+from edgec.importers.onnx.input_values import load_fixed, said_by_file
 from edgec.importers.onnx.nbits import NBITS
 from edgec.importers.onnx.quantized_formats import QONNX, QOPERATORS
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
 from edgec.ir.graph import Graph
-from edgec.ir.metadata import STATE_KEY
+from edgec.ir.metadata import record_note
 
 RULES = {**QOPERATORS, **QONNX, **NBITS, **FUSED, **TRANSFORMERS}
 """The rules by which nodes are written as others before any other step, by domain and operator."""
@@ -47,6 +47,7 @@ def import_model(
     shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
     handlers: Mapping[str, Handler] = NO_HANDLERS,
     state: StatePairs = BY_NAMES,
+    values: Values = NO_VALUES,
 ) -> Graph:
     """Read an ONNX model into a graph of the REAL stage.
 
@@ -56,6 +57,7 @@ def import_model(
             set the batch of a model that fixes it.
         handlers: what imports further operators, by ONNX name (`registry.HANDLERS` has edgec's).
         state: inputs and outputs that are kept from run to run.
+        values: numbers that inputs are fixed to, by name.
 
     Returns:
         The graph, unoptimised, with transposes around spatial operators (see `ir.ops`).
@@ -63,23 +65,15 @@ def import_model(
     Raises:
         UnsupportedModelError: nodes that cannot be compiled, all of them.
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` or `state` does not fit the model.
+        ConfigError: `shapes`, `state` or `values` do not fit the model.
     """
-    model = load_model(path)
-    state = _said_by_file(model, state)
+    model, shapes = load_fixed(path, values, shapes, state)
+    state = said_by_file(model, state)
     resets = _defaults(model, state)
     translation = translated(model, path.stem, shapes, handlers)
+    if values:
+        record_note(translation.context.builder.metadata, "values", fixed_text(values))
     return with_state(finish(translation.context, translation.nodes), state, resets)
-
-
-def _said_by_file(model: onnx.ModelProto, state: StatePairs) -> StatePairs:
-    """The pairs that edgec has written into a file, unless the user gives others."""
-    texts = [prop.value for prop in model.metadata_props if prop.key == STATE_KEY]
-    if not texts or not state.automatic:
-        return state
-    with library_call("the state of the model cannot be read"):
-        pairs = json.loads(texts[0])
-        return StatePairs({str(a): str(b) for a, b in pairs.items()}, automatic=False)
 
 
 def _defaults(model: onnx.ModelProto, state: StatePairs) -> dict[str, Array]:
@@ -161,18 +155,23 @@ def _of_samples(
     return translation
 
 
-def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
+def inspect_model(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
+    state: StatePairs = BY_NAMES,
+    values: Values = NO_VALUES,
+) -> ModelSummary:
     """Read a model and describe every node of it.
 
     Args:
         path: an ONNX file.
-        shapes: shapes of inputs, as for `import_model`.
+        shapes, state, values: as for `import_model`.
 
     Raises:
         ImportModelError: the file is no sound model.
-        ConfigError: `shapes` does not fit the model.
+        ConfigError: `shapes`, `state` or `values` do not fit the model.
     """
-    model = load_model(path)
+    model, shapes = load_fixed(path, values, shapes, state)
     opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
     translation = translated(model, path.stem, shapes)
     return summarize(translation.context, translation.nodes, path.stem, ("ONNX", opset), _macs)

@@ -6,7 +6,6 @@ Variable dimension of a model's inputs, and the shapes of the inputs for one len
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import onnx
 from onnx import numpy_helper
@@ -17,7 +16,6 @@ from edgec.base.names import shown
 from edgec.base.options import MaxLength
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.input_shapes import Dims, resolve_shapes
-from edgec.importers.onnx.load import load_model
 
 _MOST_BATCHES = 4
 """Most batches that are tried."""
@@ -174,12 +172,12 @@ _EXPORT_HINT = "export it with a dynamic axis for the tokens, e.g. dynamic_axes=
 
 
 def shapes_at(
-    path: Path, option: MaxLength, shapes: Mapping[str, tuple[int, ...]], length: int
+    model: onnx.ModelProto, option: MaxLength, shapes: Mapping[str, tuple[int, ...]], length: int
 ) -> dict[str, tuple[int, ...]]:
     """Shapes of the inputs of a model when its variable dimension has one length.
 
     Args:
-        path: the model.
+        model: the model.
         option: the dimension and its maximum.
         shapes: shapes that the user gave, of the longest run.
         length: length of the variable dimension.
@@ -190,9 +188,8 @@ def shapes_at(
     Raises:
         ConfigError: the model has no such dimension, or several and none is named, or `shapes`
             say something else.
-        ImportModelError: the file is no sound model.
     """
-    graph = load_model(path).graph
+    graph = model.graph
     stored = {tensor.name for tensor in graph.initializer}
     open_dims = {
         info.name: _open_dims(info)

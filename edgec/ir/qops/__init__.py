@@ -21,6 +21,7 @@ from edgec.ir.qops.attention import (
 )
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
+from edgec.ir.qops.chain import CHAINED, Link, QChain, can_link, chained, table_count, unchained
 from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
 from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
@@ -62,6 +63,7 @@ from edgec.ir.qops.window_dot import QWindowDot
 __all__ = [
     "ATTENTION_MIN",
     "ATTENTION_SHIFT",
+    "CHAINED",
     "DISTANCE_BITS",
     "DISTANCE_SHIFT",
     "HEAD_COLUMNS",
@@ -82,6 +84,7 @@ __all__ = [
     "IntegerOperator",
     "Interpolated",
     "Line",
+    "Link",
     "Logistic",
     "Monotone31",
     "Octaves",
@@ -96,6 +99,7 @@ __all__ = [
     "QAttention",
     "QAveragePool",
     "QCarry",
+    "QChain",
     "QCompare",
     "QConcat",
     "QConv",
@@ -150,7 +154,11 @@ __all__ = [
     "TfliteSumNumbers",
     "TwoRoundings31",
     "Weighted",
+    "can_link",
+    "chained",
     "computed",
     "marks_of",
+    "table_count",
     "tensors_of",
+    "unchained",
 ]

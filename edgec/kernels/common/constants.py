@@ -104,6 +104,8 @@ def check_codes(params: Params, graph: Graph, node: Node) -> None:
         if not INT8_MIN <= code <= INT8_MAX:
             raise InternalError(f"{name} = {code} is no int8 code", where=node.name)
     dtype = graph.values[node.outputs[0]].dtype
+    if isinstance(node.attrs, qops.QChain):  # a struct may be that of any link
+        dtype = max((link.dtype for link in node.attrs.links), key=lambda each: each.size_bytes)
     low, high = LIMITS.get(dtype, (INT8_MIN, INT8_MAX))
     for name in ("act_min", "act_max"):
         code = getattr(params, name, 0)

@@ -88,6 +88,10 @@ PAIRS = (0, 2, 1, 3)
 """Order of the weights of a word from which SXTB16 makes pairs of neighbours."""
 
 
+_JOINED = 4
+"""Filters of `joined_filters` that stand beside each other."""
+
+
 def padded_depth(depth: int) -> int:
     """Weights of a filter as stored: pairs of words."""
     return -(-depth // (2 * WORD)) * 2 * WORD
@@ -136,6 +140,23 @@ def paired_words(weights: Array, together: int) -> Array:
         missing at the ends is zero.
     """
     return np.ascontiguousarray(_words(weights, together)[..., PAIRS])
+
+
+def joined_filters(weights: Array) -> Array:
+    """Four filters at a time, two in one: `edgec/dense/dense_1x4_pairs_dsp.h`.
+
+    Args:
+        weights: int8 [O, ...], more than -128.
+
+    Returns:
+        int8 [ceil(O / 4), words, 2, 2, 4]: of each word of four columns those of two columns, of
+        the first two filters and of the others, 256 times the first filter's weight and the
+        second's in each half word; what is missing at the ends is zero.
+    """
+    words = _words(weights, _JOINED).astype(np.int32)
+    pairs = words[:, :, 0::2] * 256 + words[:, :, 1::2]
+    columns = pairs.reshape(*pairs.shape[:3], 2, 2).swapaxes(2, 3)
+    return np.ascontiguousarray(columns.astype("<i2")).view(np.int8)
 
 
 def _words(weights: Array, together: int) -> Array:

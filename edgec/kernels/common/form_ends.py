@@ -190,12 +190,15 @@ class TypedEnd:
         sum_bits: bits of a sum, 32 or 64.
         has_shifts: each output channel has its own right shift (`qops.Once15`, x and y are int16);
             else the form is `qops.Requant31`.
+        even: the bounds are all codes of int16 but the least one, and a core takes that into
+            account.
     """
 
     x: DType
     y: DType
     sum_bits: int = 32
     has_shifts: bool = False
+    even: bool = field(default=False, metadata=LATER)
 
     @property
     def end(self) -> str:
@@ -205,6 +208,8 @@ class TypedEnd:
     @property
     def requantize(self) -> str:
         """The C function of `qops.Requant31`."""
+        if self.even:
+            return "edgec_requantize_even_s16"
         return f"edgec_requantize_s{8 * self.y.size_bytes}"
 
     @property

@@ -17,8 +17,8 @@ EDGEC_SEPARATE void dense_1x4_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scrat
     };
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const row = (edgec_pair_t *)(void *)scratch;
-    edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 136);
     edgec_widen1(x, row, FULL_WORDS, REST);
+    edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 136);
     for (int32_t four = 0; four < FOURS; four += BATCH) {
         const int32_t batch = edgec_min_s32(FOURS - four, BATCH);
         edgec_row_sums_16(p.weights + four * FOUR_BYTES, row, sums, batch);

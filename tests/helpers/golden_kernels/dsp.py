@@ -61,6 +61,12 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x2_two_roundings31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, tflite31=ANY),
     "dense_1x4_dsp": s.Dense1x4(64, 10, 32),
     "dense_1x4_s16": s.Dense1x4(30, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
+    "dense_1x4_s16_in_place": s.Dense1x4(
+        32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16, even=True)
+    ),
+    "dense_1x4_s16_dual": s.Dense1x4(
+        32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16), dual_issue=True
+    ),
     "dense_1x4_rest": s.Dense1x4(
         30, 36, 9, rescale16=Rescale16(INDEX, table=True), dual_issue=True, roomy=True
     ),

@@ -74,3 +74,19 @@ CASES: dict[str, KernelSpec] = {
         "scale_twice_any", "16 16", 0, 1573741824, 14, 0, 0, -32768, 32767, loops=_ONE
     ),
 }
+
+_LINE = s.Element("lut", "Interpolated table", "edgec_line_inside", (7, 0))
+_MUL = s.Element("mul", "Product", "edgec_mul_once", (32,), "edgec_mul_params_t")
+_ADD = s.Element("add", "Sum", "edgec_add_once", (15,), "edgec_add_params_t")
+_WIDE = DType.INT16
+CASES |= {
+    "elementwise_chain": s.ElementwiseChain(
+        (s.Step(_LINE, (0, 2)), s.Step(_MUL, (-1, 1)), s.Step(_ADD, (-2, -2))),
+        (s.Loop(24, (1, 1)),),
+        (_WIDE, DType.INT8, _WIDE),
+        (_WIDE,),
+    ),
+    "elementwise_chain_spread": s.ElementwiseChain(
+        (s.Step(_MUL, (0, 1)), s.Step(_MUL, (-1, 2))), _THREE, (*[DType.INT8] * 3, _WIDE)
+    ),
+}

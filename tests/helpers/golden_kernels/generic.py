@@ -20,6 +20,10 @@ CASES: dict[str, KernelSpec] = {
     "conv2d_valid_residual": s.Conv2D(VALID, 6, 1, 32, residual_shift=12),
     "conv2d_grouped_dilated": s.Conv2D(DILATED, 6, 2, 34),
     "conv2d_grouped_rest": s.Conv2D(VALID, 10, 2, 34),
+    "channel_scale": s.ChannelScale(6, 8, 32, residual_shift=12),
+    "channel_scale_to_int16": s.ChannelScale(
+        1, 10, 32, typed=TypedEnd(DType.INT8, DType.INT16), lift=8
+    ),
     "depthwise": s.Depthwise(WINDOW, 1, 32),
     "depthwise_multiplier_residual": s.Depthwise(WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(ODD, 1, 32),

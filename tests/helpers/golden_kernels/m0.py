@@ -2,7 +2,8 @@
 
 import specs as s
 
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.base.dtypes import DType
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.short_product import ShortProduct
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -15,6 +16,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_5x2_offset31": s.Dense5x2(WINDOW, 5, 0, step=1, segment=40, tflite31=OFFSET),
     "dense_5x2_two_roundings31": s.Dense5x2(WINDOW, 5, 0, step=1, segment=40, tflite31=ANY),
     "dense_1x4_s8_m0": s.Dense1x4M0(30, 10, 32, product=ShortProduct(2, 20, 12)),
+    "dense_1x4_s16_m0": s.Dense1x4S16M0(32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
+    "dense_1x4_s16_m0_rest": s.Dense1x4S16M0(30, 36, 33, typed=TypedEnd(DType.INT16, DType.INT8)),
+    "dense_1x4_s8_m0_to_int16": s.Dense1x4M0(30, 10, 33, typed=TypedEnd(DType.INT8, DType.INT16)),
     "dense_1x4_m0_table": s.Dense1x4M0(30, 36, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_1x4_m0_two_roundings31": s.Dense1x4M0(8, 7, 0, tflite31=TWICE),
     "depthwise_s8_m0": s.DepthwiseM0(planes(9, 1), 32, saturates=True, product=ShortProduct(3)),

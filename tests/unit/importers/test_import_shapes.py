@@ -12,9 +12,8 @@ from edgec.base.options import MaxLength
 from edgec.exporters.onnx.export import export_real
 from edgec.floatrun.executor import Executor
 from edgec.floatrun.float_model import FloatModel
-from edgec.importers.formats import batch_notes_of
+from edgec.importers.formats import batch_notes_of, shapes_at
 from edgec.importers.formats import import_model as import_any
-from edgec.importers.onnx.input_shapes import shapes_at
 
 RELU = [N("Relu", ["x"], ["y"])]
 

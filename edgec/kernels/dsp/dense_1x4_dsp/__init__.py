@@ -11,11 +11,19 @@ import numpy as np
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT16_MAX
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import plain_inputs
+from edgec.ir.weighted import form_of, plain_inputs
 from edgec.kernels.common.code_range import has_room_for_any_code
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.dense import WORD, flipped_words, odd_sums, paired_words
+from edgec.kernels.common.dense import (
+    WORD,
+    flipped_words,
+    joined_filters,
+    odd_sums,
+    paired_words,
+)
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
@@ -34,6 +42,7 @@ WIDENED_BYTES = 8
 """Bytes of four values of x, widened to two words of int16 pairs."""
 
 _BATCH = 8
+_LEAST_OF_INT8 = -128
 _SUM_BYTES = 4
 _SUM_BITS = 8 * _SUM_BYTES
 _START_BYTES = 8
@@ -50,10 +59,11 @@ _LONG = 32
 @dataclass(frozen=True, slots=True)
 class Dense1x4(LayerFunction):
     """Product of a vector with constant weights, four filters at a time:
-    `edgec/dense/dense_1x4_dsp.h`.
+    `edgec/dense/dense_1x4_dsp.h`, of int16 `edgec/dense/dense_1x4_pairs_dsp.h`.
 
     x int8 or int16 [depth]; y [units].  Where x is int8, weights are as `flipped_words` gives them
-    for four filters, biases with `odd_sums` (`kernels.common.dense`); else as `paired_words` does.
+    for four filters, biases with `odd_sums` (`kernels.common.dense`); else as `joined_filters`
+    does, or `paired_words` where the core issues two instructions.
 
     Attributes:
         depth, units: shapes.
@@ -77,6 +87,26 @@ class Dense1x4(LayerFunction):
     dual_issue: bool = False
     roomy: bool = False
     typed: TypedEnd | None = field(default=None, metadata=LATER)
+
+    @property
+    def joins(self) -> bool:
+        """Two filters lie in one (`joined_filters`)."""
+        return self.reads_int16 and not self.dual_issue
+
+    @property
+    def in_place(self) -> bool:
+        """The row is read where it lies: it has full words only, and all sums fit into scratch."""
+        return self.joins and not self.rest and self.fours <= _BATCH + self.words // 2
+
+    @property
+    def copy(self) -> str:
+        """Function that puts the row into scratch."""
+        return "copy1" if self.reads_int16 else "widen1"
+
+    @property
+    def row(self) -> str:
+        """The row that the products take, in C: without a first value where sums start at 0."""
+        return "row + 1" if self.joins and not self.in_place else "row"
 
     @property
     def sums(self) -> str:
@@ -127,16 +157,18 @@ class Dense1x4(LayerFunction):
     @property
     def batch(self) -> int:
         """Groups of filters whose sums are computed in one call."""
-        return min(_BATCH, self.fours)
+        return self.fours if self.in_place else min(_BATCH, self.fours)
 
     @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, after the widened row."""
+        if self.in_place:
+            return 0
         return _START_BYTES + self.words * WIDENED_BYTES
 
     @property
     def scratch_bytes(self) -> int:
-        """The widened row, and the sums of a batch."""
+        """The widened row, unless it is read where it lies, and the sums of a batch."""
         return self.sums_at + self.batch * FILTERS * _SUM_BYTES
 
     @property
@@ -160,21 +192,22 @@ _WORD_CODE_BYTES = {DType.INT8: 72, DType.INT16: 88}
 
 
 def parts(spec: Dense1x4, _run: Run) -> Parts:
-    """Counts of a call; nobody has measured int16, or other ends than a multiplier of 31 bits."""
+    """Counts of a call; nobody has measured the ends of 16 by 15 bits, or multipliers of 15."""
     turns = spec.words // spec.unrolled
+    kind = "joined " if spec.joins else "wide " if spec.reads_int16 else ""
     counts: dict[str, float] = {
         "call": 1,
         "batch": -(-spec.fours // spec.batch),
-        "word of the row": spec.words,
+        f"{kind}word of the row": 0 if spec.in_place else spec.words,
         "rest of the row": 1 if spec.rest else 0,
-        "four filters": spec.fours,
-        "word of four filters": spec.fours * spec.words,
+        f"{kind}four filters": spec.fours,
+        f"{kind}word of four filters": spec.fours * spec.words,
         "turn": spec.fours * turns if turns > 1 else 0,
-        "output": spec.out_elements,
+        "wide output" if spec.typed is not None else "output": spec.out_elements,
         "addition": spec.out_elements if spec.adds else 0,
     }
     loop = (spec.unrolled + spec.words % spec.unrolled) * _WORD_CODE_BYTES[spec.x_dtype]
-    if spec.rescale16 is not None or spec.typed is not None:
+    if spec.rescale16 is not None or (spec.typed is not None and spec.typed.has_shifts):
         counts[UNMEASURED] = 1
     return Parts(
         counts, _CODE_BYTES + loop, WeightReads(spec.stored_bytes, 1, numbers_of(spec.units))
@@ -196,9 +229,14 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     found = spec(graph, node, target)
     small = found.scratch_bytes <= target.scratch_limit_bytes
     one_row = dense_window(graph, node).out_pixels == 1
-    # Rows of int16 have no arithmetic that needs more room than their sums.
-    fits = found.reads_int16 or has_room_for_any_code(graph, node)
-    return one_row and small and fits
+    return one_row and small and _fits(graph, node, found)
+
+
+def _fits(graph: Graph, node: Node, spec: Dense1x4) -> bool:
+    """Rows of int16 have no arithmetic that needs more room than their sums; filters may not."""
+    if spec.joins:
+        return int(graph.constants[plain_inputs(node).w].array.min()) > _LEAST_OF_INT8
+    return spec.reads_int16 or has_room_for_any_code(graph, node)
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
@@ -208,11 +246,19 @@ def spec(graph: Graph, node: Node, target: Target) -> Dense1x4:
         window.taps * window.channels,
         graph.shape(plain_inputs(node).w)[0],
         *end_of(graph, node),
-        typed=typed_end(graph, node),
+        typed=_typed(graph, node, target),
         dual_issue=target.dual_issue,
         # Where branches cost nothing, a short loop only takes less time to read from flash.
         roomy=not target.dual_issue and target.runs_from_cache(_ROOMY_BYTES),
     )
+
+
+def _typed(graph: Graph, node: Node, target: Target) -> TypedEnd | None:
+    """The end of int16; a core that issues two instructions compares as fast as it saturates."""
+    typed, form = typed_end(graph, node), form_of(node.attrs)
+    if typed is None or not isinstance(form, qops.Requant31) or target.dual_issue:
+        return typed
+    return dataclasses.replace(typed, even=(form.low, form.high) == (-INT16_MAX, INT16_MAX))
 
 
 def other_loops(spec: Dense1x4) -> tuple[Dense1x4, ...]:
@@ -230,7 +276,9 @@ def arguments(graph: Graph, node: Node, spec: Dense1x4, pool: ConstantPool) -> t
     """Filters four by four, as the type of x wants them."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        if spec.reads_int16:
+        if spec.joins:
+            words = joined_filters(weights)
+        elif spec.reads_int16:
             words = paired_words(weights, FILTERS)
         else:
             words, bias = flipped_words(weights, FILTERS), bias + odd_sums(weights)

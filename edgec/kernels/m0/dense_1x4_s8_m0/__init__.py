@@ -12,15 +12,15 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.digests import LATER
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MIN, INT32_MAX
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import by_column
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
-from edgec.kernels.common.layer_end import end_of, reads_int8
+from edgec.kernels.common.layer_end import end_of, has_plain_c, reads_int8, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.short_product import ANY, ShortProduct, product_of, with_product
@@ -44,6 +44,7 @@ MOST_DEPTH = 1 << 16
 """Activations whose sums of products of 16 bits stay below 2^32."""
 
 _WORD_BYTES = 4
+_SUM_BITS = 32
 _BATCH = 8
 """Groups of filters whose sums are computed in one call."""
 
@@ -62,6 +63,7 @@ class Dense1x4M0(LayerFunction):
         residual_shift: shift of the addition that follows it; None: there is none.
         rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        typed: element types and end, where y is int16.
         product: how a sum is multiplied by a multiplier of 31 bits.
     """
 
@@ -73,6 +75,7 @@ class Dense1x4M0(LayerFunction):
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
     product: ShortProduct = field(default=ANY, kw_only=True)
 
     @property
@@ -125,7 +128,7 @@ def parts(spec: Dense1x4M0, _run: Run) -> Parts:
         "addition": spec.out_elements if spec.adds else 0,
     }
     stored = spec.fours * FILTERS * spec.padded_depth
-    if spec.rescale16 is not None:
+    if spec.rescale16 is not None or spec.typed is not None:
         counts[UNMEASURED] = 1
     return Parts(counts, _CODE_BYTES, WeightReads(stored, 1, numbers_of(spec.units)))
 
@@ -161,11 +164,13 @@ def _more(weights: Array) -> Array:
 def spec(graph: Graph, node: Node, target: Target) -> Dense1x4M0:
     """The specification for an operator that `accepts` accepts."""
     window = dense_window(graph, node)
-    product = product_of(graph, node, target)
+    typed = typed_end(graph, node)
+    product = ANY if typed is not None else product_of(graph, node, target)
     return Dense1x4M0(
         window.taps * window.channels,
         graph.shape(plain_inputs(node).w)[0],
         *with_product(end_of(graph, node), product),
+        typed=typed,
         product=product,
     )
 
@@ -185,10 +190,18 @@ def arguments(graph: Graph, node: Node, spec: Dense1x4M0, pool: ConstantPool) ->
     return weighted_arguments(graph, node, pool, pack)
 
 
+def types(graph: Graph, node: Node) -> bool:
+    """Layers of int8, whose outputs may be int16, with sums of int32."""
+    typed = typed_end(graph, node)
+    if typed is None:
+        return reads_int8(graph, node)
+    return has_plain_c(graph, node) and typed.x is DType.INT8 and typed.sum_bits <= _SUM_BITS
+
+
 FAMILY = KernelFamily(
     spec_type=Dense1x4M0,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=reads_int8,
+    types=types,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

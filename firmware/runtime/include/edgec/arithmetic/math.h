@@ -250,6 +250,23 @@ EDGEC_INLINE int16_t edgec_requantize_s16(int32_t acc, int32_t multiplier, int32
     return (int16_t)edgec_clamp_s32(zero_point + scaled, act_min, act_max);
 }
 
+/* The same within all codes of int16 but the least one, whatever the bounds: three instructions in
+ * place of two comparisons. */
+EDGEC_INLINE int16_t edgec_requantize_even_s16(int32_t acc, int32_t multiplier, int32_t shift,
+                                               int32_t zero_point, int32_t act_min,
+                                               int32_t act_max) {
+    (void)act_min;
+    (void)act_max;
+    const int32_t code = zero_point + edgec_requantize(acc, multiplier, shift);
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t less;
+    __asm__("ssat %0, #16, %1\n\tqsub16 %0, %0, %2" : "=&r"(less) : "r"(code), "r"(1));
+    return (int16_t)(uint16_t)(less + 1U);
+#else
+    return (int16_t)edgec_clamp_s32(code, -INT16_MAX, INT16_MAX);
+#endif
+}
+
 /* The numbers of an integer addition: ir/qops/add.py, AddParams, which states the bound that keeps
  * all of it within int32.  Declare it `static const`, and every field becomes an immediate. */
 typedef struct edgec_add_params {

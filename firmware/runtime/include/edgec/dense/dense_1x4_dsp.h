@@ -63,7 +63,8 @@ EDGEC_INLINE void edgec_copy1(const int16_t *from, edgec_pair_t *row, int32_t wo
  *
  * WORDS: words of a filter; a turn of the loop takes UNROLLED of them, and the remainder comes
  * first.  DUAL: 1 for a core that issues a load and a product in one cycle; then 16 bytes
- * after the filters and 8 bytes after the row are read, too.  S16: 1 for rows of int16. */
+ * after the filters and 8 bytes after the row are read, too.  S16: 1 for rows of int16, on
+ * such a core only: dense_1x4_pairs_dsp.h is faster elsewhere. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* A word of four filters.  Loads stand together: the later ones take one cycle on Cortex-M4. */
@@ -110,30 +111,6 @@ EDGEC_INLINE void edgec_copy1(const int16_t *from, edgec_pair_t *row, int32_t wo
     "ldr lr, [r0, #12]\n"
 
 /* Of int16: both halves of a word of weights are widened. */
-#define EDGEC_DENSE_1X4_GROUPED_S16                                                                \
-    "ldr r9, [r1, #4]\n"                                                                           \
-    "ldr r8, [r1], #8\n"                                                                           \
-    "ldr r3, [r0, #4]\n"                                                                           \
-    "ldr r12, [r0, #8]\n"                                                                          \
-    "ldr lr, [r0, #12]\n"                                                                          \
-    "ldr r2, [r0], #16\n"                                                                          \
-    "sxtb16 r11, r2\n"                                                                             \
-    "sxtb16 r2, r2, ror #8\n"                                                                      \
-    "smlad r4, r11, r8, r4\n"                                                                      \
-    "sxtb16 r11, r3\n"                                                                             \
-    "sxtb16 r3, r3, ror #8\n"                                                                      \
-    "smlad r5, r11, r8, r5\n"                                                                      \
-    "sxtb16 r11, r12\n"                                                                            \
-    "sxtb16 r12, r12, ror #8\n"                                                                    \
-    "smlad r6, r11, r8, r6\n"                                                                      \
-    "sxtb16 r11, lr\n"                                                                             \
-    "sxtb16 lr, lr, ror #8\n"                                                                      \
-    "smlad r7, r11, r8, r7\n"                                                                      \
-    "smlad r4, r2, r9, r4\n"                                                                       \
-    "smlad r5, r3, r9, r5\n"                                                                       \
-    "smlad r6, r12, r9, r6\n"                                                                      \
-    "smlad r7, lr, r9, r7\n"
-
 #define EDGEC_DENSE_1X4_DUAL_S16                                                                   \
     "sxtb16 r11, r2\n"                                                                             \
     "sxtb16 r2, r2, ror #8\n"                                                                      \
@@ -162,7 +139,7 @@ EDGEC_INLINE void edgec_copy1(const int16_t *from, edgec_pair_t *row, int32_t wo
     ".if %c[dual]\n"                                                                               \
     ".if %c[s16]\n" EDGEC_DENSE_1X4_DUAL_S16 ".else\n" EDGEC_DENSE_1X4_DUAL ".endif\n"             \
     ".else\n"                                                                                      \
-    ".if %c[s16]\n" EDGEC_DENSE_1X4_GROUPED_S16 ".else\n" EDGEC_DENSE_1X4_GROUPED ".endif\n"       \
+    EDGEC_DENSE_1X4_GROUPED                                                                        \
     ".endif\n"
 
 /* Registers: sums in r4-r7, a word of each filter in r2, r3, r12 and lr, words of the row in r8 and
