@@ -18,10 +18,7 @@ from edgec.importers.onnx.input_shapes import declared_inputs, recurrent_batches
 from edgec.importers.onnx.input_shapes import shapes_at as shapes_of_onnx
 from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import external_files, load_model
-from edgec.importers.tflite.importer import import_model as import_tflite
-from edgec.importers.tflite.importer import inspect_model as inspect_tflite
-from edgec.importers.tflite.load import is_tflite
-from edgec.importers.tflite.metadata import describe as describe_tflite
+from edgec.importers.tflite import is_tflite
 from edgec.ir.graph import Graph
 
 _HEAD_BYTES = 8
@@ -49,7 +46,9 @@ def import_model(
         return samples_first(import_onnx(path, shapes, state=state))
     if state.pairs:
         raise ConfigError("a TensorFlow Lite file has no such pairs", where="--state")
-    return samples_first(import_tflite(path, shapes, keeps_state=state.automatic))
+    from edgec.importers.tflite import importer  # noqa: PLC0415  (its schema is 190 modules)
+
+    return samples_first(importer.import_model(path, shapes, keeps_state=state.automatic))
 
 
 def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
@@ -63,7 +62,11 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    return inspect_tflite(path, shapes) if _holds_tflite(path) else inspect_onnx(path, shapes)
+    if not _holds_tflite(path):
+        return inspect_onnx(path, shapes)
+    from edgec.importers.tflite import importer  # noqa: PLC0415  (see above)
+
+    return importer.inspect_model(path, shapes)
 
 
 def shapes_at(
@@ -96,7 +99,11 @@ def describe(path: Path) -> Description:
     Raises:
         ImportModelError: the file is no sound model.
     """
-    return describe_tflite(path) if _holds_tflite(path) else Description(labels=labels_of(path))
+    if not _holds_tflite(path):
+        return Description(labels=labels_of(path))
+    from edgec.importers.tflite import metadata  # noqa: PLC0415  (see above)
+
+    return metadata.describe(path)
 
 
 def standalone_copy(path: Path) -> tuple[str, bytes]:

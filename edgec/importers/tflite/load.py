@@ -17,6 +17,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call, read_file
+from edgec.importers.tflite import is_tflite
 from edgec.importers.tflite.load_tensor import (
     MAX_NAME,
     FileModel,
@@ -36,11 +37,6 @@ _METADATA = b"TFLITE_METADATA"
 _VERSION = 3
 _OPERATORS = names_of(tflite.BuiltinOperator)
 _OPTIONS = names_of(tflite.BuiltinOptions)
-
-
-def is_tflite(head: bytes) -> bool:
-    """True for the first bytes of a TensorFlow Lite file."""
-    return head[4:8] == b"TFL3"
 
 
 def load_file(path: Path) -> FileModel:
