@@ -176,7 +176,8 @@ def cholesky(matrix: Array) -> Array:
         rest = matrix[start:, here] - product(factor[start:, :start], factor[here, :start].T)
         corner = _small_cholesky(rest[:_BLOCK])
         factor[here, here] = corner
-        factor[after, here] = product(rest[_BLOCK:], _small_inverse(corner).T)
+        if start + _BLOCK < size:
+            factor[after, here] = product(rest[_BLOCK:], _small_inverse(corner).T)
     return factor
 
 
