@@ -77,8 +77,9 @@ def _step_exponent(low: Array, high: Array, bits: int) -> Array:
     )
 
 
-_SIDE_BY_SIDE = 512
-"""Elements for which numpy's loop over a row costs little more than the elements."""
+_SIDE_BY_SIDE, _FEW = 512, 1 << 12
+"""Elements for which numpy's loop over a row costs little more than the elements, and elements
+that are compared in less time than they are arranged in."""
 
 
 def extremes_of_columns(x: Array) -> tuple[Array, Array]:
@@ -88,7 +89,7 @@ def extremes_of_columns(x: Array) -> tuple[Array, Array]:
     """
     *outer, rows, width = x.shape
     together = min(rows, max(_SIDE_BY_SIDE // max(width, 1), 1))
-    if together > 1 and x.flags.c_contiguous:
+    if together > 1 and x.size > _FEW and x.flags.c_contiguous:
         most = rows - rows % together
         wide = x[..., :most, :].reshape(*outer, -1, together * width)
         parts = [wide, x[..., most:, :]] if most < rows else [wide]
@@ -117,6 +118,10 @@ def whole_product(left: Array, right: Array, out: Array | None = None) -> Array:
     return np.asarray(total)
 
 
+_PART, _LEAST_ROWS = 1 << 15, 128
+"""Elements of an operand that are multiplied at a time, about, and rows at least."""
+
+
 def quick_product(a: Array, b: Array) -> Array:
     """``a @ b`` of float64 [..., M, K] and [..., K, N], about as accurate as in float32."""
     return quick_product_of(a, scaled(b, -2, a.shape[-1]))
@@ -124,8 +129,21 @@ def quick_product(a: Array, b: Array) -> Array:
 
 def quick_product_of(a: Array, right: Scaled) -> Array:
     """`quick_product` with ``right = scaled(b, -2, K)``, which many products may share."""
-    left = scaled(a, -1, a.shape[-1])
-    return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step)
+    rows, terms = a.shape[-2:]
+    step = max(_PART // max(terms, 1), _LEAST_ROWS)
+    if rows <= step:
+        left = scaled(a, -1, terms)
+        return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step)
+    outer = np.broadcast_shapes(a.shape[:-2], right.whole.shape[:-2])
+    y = np.empty((*outer, rows, right.whole.shape[-1]))
+    # A row has a step of its own, so parts that fit the processor's cache give the same.
+    for start in range(0, rows, step):
+        part = slice(start, start + step)
+        left = scaled(a[..., part, :], -1, terms)
+        sums = whole_product(left.whole, right.whole, y[..., part, :])
+        sums *= left.step
+        sums *= right.step
+    return y
 
 
 def second_moments(x: Array, mean: Array | float = 0.0) -> Array:

@@ -1,9 +1,16 @@
-"""Extremes and moments of columns: the same numbers as in one piece."""
+"""Extremes and moments of columns, and products by parts: the same numbers as in one piece."""
 
 import numpy as np
 import pytest
 
-from edgec.base.portable_algebra import extremes_of_columns, scaled, second_moments, whole_product
+from edgec.base import portable_algebra
+from edgec.base.portable_algebra import (
+    extremes_of_columns,
+    quick_product,
+    scaled,
+    second_moments,
+    whole_product,
+)
 
 
 def _moments_in_one_piece(x):
@@ -12,7 +19,9 @@ def _moments_in_one_piece(x):
     return sums * found.step.swapaxes(-1, -2) * found.step
 
 
-@pytest.mark.parametrize("shape", [(1, 7), (3, 1), (1000, 3), (2, 1000, 9), (4, 65, 600)])
+@pytest.mark.parametrize(
+    "shape", [(1, 7), (3, 1), (1000, 3), (2, 1000, 9), (4, 65, 600), (1, 2500, 3)]
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_extremes_are_those_of_numpy(shape, dtype):
     x = np.random.default_rng(0).normal(size=shape).astype(dtype)
@@ -37,3 +46,15 @@ def test_moments_around_a_mean_are_those_of_what_is_left(shape):
     mean = x.mean(axis=-2, keepdims=True)
     np.testing.assert_array_equal(second_moments(x, mean), _moments_in_one_piece(x - mean))
     np.testing.assert_array_equal(second_moments(x), _moments_in_one_piece(x))
+
+
+@pytest.mark.parametrize(("a", "b"), [((1000, 7), (7, 5)), ((3, 1, 400, 2), (2, 2, 9))])
+def test_products_by_parts_are_those_in_one_piece(monkeypatch, a, b):
+    rng = np.random.default_rng(2)
+    left, right = rng.normal(size=a) * np.exp(rng.normal(size=a)), rng.normal(size=b)
+    whole = quick_product(left, right)
+    monkeypatch.setattr(portable_algebra, "_LEAST_ROWS", 3)
+    monkeypatch.setattr(portable_algebra, "_PART", 50)
+    found = quick_product(left, right)
+    assert found.shape == whole.shape
+    np.testing.assert_array_equal(found, whole)
