@@ -54,15 +54,53 @@ def scaled(x: Array, axes: int | tuple[int, ...], terms: int) -> Scaled:
 
 def step_exponent(x: Array, axes: int | tuple[int, ...], terms: int) -> Array:
     """Exponents of the steps of `scaled`: int, of the shape of `x` with 1 along `axes`."""
-    bits = (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2
+    bits = _bits(terms)
     # Without an array of magnitudes, which takes longer than both extremes.
-    high = x.max(axis=axes, keepdims=True, initial=0.0)
-    low = x.min(axis=axes, keepdims=True, initial=0.0)
-    _, exponent = np.frexp(np.maximum(high, -low))
+    if axes == -2 and x.shape[-2]:
+        low, high = extremes_of_columns(x)
+    else:
+        low, high = (f(x, axis=axes, keepdims=True, initial=0.0) for f in (np.min, np.max))
+    return _step_exponent(low, high, bits)
+
+
+def _bits(terms: int) -> int:
+    """Bits of each operand of exact sums of products, the sign left out."""
+    return (_EXACT_BITS - (min(terms, _TERMS) - 1).bit_length()) // 2
+
+
+def _step_exponent(low: Array, high: Array, bits: int) -> Array:
+    """Exponents of steps for numbers of extremes, of which zero may be one."""
+    _, exponent = np.frexp(np.maximum(np.maximum(high, -low), 0.0))
     # The plain functions: np.clip takes longer than all else for small operands.
     return np.asarray(
         np.minimum(np.maximum(exponent - bits, -_LARGEST_EXPONENT), _LARGEST_EXPONENT)
     )
+
+
+_SIDE_BY_SIDE, _FEW = 512, 1 << 12
+"""Elements for which numpy's loop over a row costs little more than the elements, and elements
+that are compared in less time than they are arranged in."""
+
+
+def extremes_of_columns(x: Array) -> tuple[Array, Array]:
+    """Least and largest numbers of the columns of [..., R, K], R > 0; [..., 1, K] each.
+
+    Several short rows are compared side by side: numpy's loops go along rows.
+    """
+    *outer, rows, width = x.shape
+    together = min(rows, max(_SIDE_BY_SIDE // max(width, 1), 1))
+    if together > 1 and x.size > _FEW and x.flags.c_contiguous:
+        most = rows - rows % together
+        wide = x[..., :most, :].reshape(*outer, -1, together * width)
+        parts = [wide, x[..., most:, :]] if most < rows else [wide]
+        found = [
+            np.concatenate([f(each, axis=-2).reshape(*outer, -1, width) for each in parts], axis=-2)
+            for f in (np.min, np.max)
+        ]
+    else:
+        found = [x, x]
+    low, high = found
+    return low.min(axis=-2, keepdims=True), high.max(axis=-2, keepdims=True)
 
 
 def whole_product(left: Array, right: Array, out: Array | None = None) -> Array:
@@ -80,6 +118,10 @@ def whole_product(left: Array, right: Array, out: Array | None = None) -> Array:
     return np.asarray(total)
 
 
+_PART, _LEAST_ROWS = 1 << 15, 128
+"""Elements of an operand that are multiplied at a time, about, and rows at least."""
+
+
 def quick_product(a: Array, b: Array) -> Array:
     """``a @ b`` of float64 [..., M, K] and [..., K, N], about as accurate as in float32."""
     return quick_product_of(a, scaled(b, -2, a.shape[-1]))
@@ -87,16 +129,43 @@ def quick_product(a: Array, b: Array) -> Array:
 
 def quick_product_of(a: Array, right: Scaled) -> Array:
     """`quick_product` with ``right = scaled(b, -2, K)``, which many products may share."""
-    left = scaled(a, -1, a.shape[-1])
-    return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step)
+    rows, terms = a.shape[-2:]
+    step = max(_PART // max(terms, 1), _LEAST_ROWS)
+    if rows <= step:
+        left = scaled(a, -1, terms)
+        return np.asarray(whole_product(left.whole, right.whole) * left.step * right.step)
+    outer = np.broadcast_shapes(a.shape[:-2], right.whole.shape[:-2])
+    y = np.empty((*outer, rows, right.whole.shape[-1]))
+    # A row has a step of its own, so parts that fit the processor's cache give the same.
+    for start in range(0, rows, step):
+        part = slice(start, start + step)
+        left = scaled(a[..., part, :], -1, terms)
+        sums = whole_product(left.whole, right.whole, y[..., part, :])
+        sums *= left.step
+        sums *= right.step
+    return y
 
 
-def second_moments(x: Array) -> Array:
-    """``x.T @ x`` of float64 [..., R, K], about as accurate as in float32; symmetric."""
-    found = scaled(x, -2, x.shape[-2])
-    turned = found.whole.swapaxes(-1, -2)
-    moments = whole_product(turned, found.whole) * found.step.swapaxes(-1, -2) * found.step
-    return np.asarray(moments)
+def second_moments(x: Array, mean: Array | float = 0.0) -> Array:
+    """``y.T @ y`` with ``y = x - mean``, about as accurate as in float32; symmetric.
+
+    Args:
+        x: float64 [..., R, K].
+        mean: taken off each row; float64 [..., 1, K].
+    """
+    terms = x.shape[-2]
+    # Rounding keeps order, so these are the extremes of what is left.
+    low, high = (each - mean for each in extremes_of_columns(x))
+    exponent = _step_exponent(low, high, _bits(terms))
+    factor, step = np.ldexp(1.0, -exponent), np.ldexp(1.0, exponent)
+    total: Array | float = 0.0
+    # In parts that fit the processor's cache, those of `whole_product`.
+    for start in range(0, terms, _TERMS):
+        whole = x[..., start : start + _TERMS, :] - mean
+        whole *= factor
+        np.rint(whole, out=whole)
+        total = total + np.matmul(whole.swapaxes(-1, -2), whole)
+    return np.asarray(total * step.swapaxes(-1, -2) * step)
 
 
 def product(a: Array, b: Array) -> Array:
@@ -125,7 +194,8 @@ def cholesky(matrix: Array) -> Array:
         rest = matrix[start:, here] - product(factor[start:, :start], factor[here, :start].T)
         corner = _small_cholesky(rest[:_BLOCK])
         factor[here, here] = corner
-        factor[after, here] = product(rest[_BLOCK:], _small_inverse(corner).T)
+        if start + _BLOCK < size:
+            factor[after, here] = product(rest[_BLOCK:], _small_inverse(corner).T)
     return factor
 
 

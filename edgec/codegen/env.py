@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from jinja2.filters import do_indent
 
+from edgec.base import names
 from edgec.base.names import printable
+from edgec.codegen import cliterals
 from edgec.codegen.cliterals import c_array, c_hex, c_int
+from edgec.codegen.compiled_templates import CompiledTemplates
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -43,6 +46,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_with_lines,
+        bytecode_cache=_compiled("c"),
         line_statement_prefix="%%",
         line_comment_prefix="%#",
     )
@@ -51,6 +55,11 @@ def environment() -> jinja2.Environment:
     env.filters["c_hex"] = c_hex
     env.filters["nested"] = nested
     return env
+
+
+def _compiled(kind: str) -> CompiledTemplates:
+    modules = (Path(__file__), Path(cliterals.__file__), Path(names.__file__))
+    return CompiledTemplates(kind, modules)
 
 
 def render(template: str, context: DataclassInstance) -> str:
@@ -92,6 +101,7 @@ def html_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         finalize=_on_one_line,
+        bytecode_cache=_compiled("html"),
     )
     env.filters["fixed"] = _fixed
     env.filters["general"] = _general

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from edgec.base.errors import BudgetError, BudgetFigure
 from edgec.base.options import Budget
-from edgec.profile import profile
 from edgec.report.model import Report
 
 
@@ -30,6 +29,8 @@ def check_budget(folder: Path, budget: Budget | None) -> None:
     ]
     excess = [_excess(figure) for figure in figures]
     if budget.time_ms is not None:
+        from edgec.profile import profile  # noqa: PLC0415  (takes a while to load)
+
         found = profile(folder)
         if found.time_ms > budget.time_ms:
             figures.append(BudgetFigure("time_ms", found.time_ms, budget.time_ms))

@@ -6,6 +6,7 @@ Sums run over contiguous rows, so that their order depends on nothing but the le
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -44,33 +45,47 @@ def _batch_norm(
 
 @RULES.entry(ops.MaxPool)
 def _max_pool(attrs: ops.MaxPool, inputs: ops.OneInput.Inputs[Array]) -> Array:
-    x = inputs.x
+    real = inputs.x.dtype.kind == "f"
+    least = -math.inf if real else np.iinfo(inputs.x.dtype).min
+
+    def pooled(images: Array) -> Array:
+        parts = taps(
+            padded(images, attrs.pads, least), attrs.kernel, attrs.strides, attrs.dilations
+        )
+        y = np.array(next(parts)[0])
+        for part, _ in parts:
+            np.maximum(y, part, out=y)
+        return y
+
+    return _by_images(pooled, inputs.x)
+
+
+_IMAGE_ELEMENTS = 1 << 16
+"""Elements of images that are pooled at a time, about: as many as fit the processor's cache."""
+
+
+def _by_images(function: Callable[[Array], Array], x: Array) -> Array:
+    """What a function of images [K, H, W, C] gives for [S, N, H, W, C], for a few at a time."""
     images = x.reshape(-1, *x.shape[2:])
-    real = images.dtype.kind == "f"
-    least = -math.inf if real else np.iinfo(images.dtype).min
-    full = padded(images, attrs.pads, least)
-    parts = [part for part, _ in taps(full, attrs.kernel, attrs.strides, attrs.dilations)]
-    y = parts[0]
-    for part in parts[1:]:
-        y = np.maximum(y, part)
+    step = max(_IMAGE_ELEMENTS // max(images[0].size, 1), 1)
+    parts = [function(images[start : start + step]) for start in range(0, len(images), step)]
+    y = np.concatenate(parts)
     return y.reshape(*x.shape[:2], *y.shape[1:])
 
 
 @RULES.entry(ops.AveragePool)
 def _average_pool(attrs: ops.AveragePool, inputs: ops.OneInput.Inputs[Array]) -> Array:
-    x = inputs.x
-    images = x.reshape(-1, *x.shape[2:])
-    y = _tap_sum(padded(images, attrs.pads), attrs)
-    inside = padded(np.ones((1, *images.shape[1:3], 1)), attrs.pads)
-    counted = np.ones_like(inside) if attrs.count_include_pad else inside
-    y = y / _tap_sum(counted, attrs)
-    return np.asarray(y.reshape(*x.shape[:2], *y.shape[1:]))
+    inside = padded(np.ones((1, *inputs.x.shape[2:4], 1)), attrs.pads)
+    counted = _tap_sum(np.ones_like(inside) if attrs.count_include_pad else inside, attrs)
+    return _by_images(
+        lambda images: _tap_sum(padded(images, attrs.pads), attrs) / counted, inputs.x
+    )
 
 
 def _tap_sum(images: Array, attrs: ops.AveragePool) -> Array:
-    parts = [part for part, _ in taps(images, attrs.kernel, attrs.strides, attrs.dilations)]
-    total = parts[0].copy()
-    for part in parts[1:]:
+    parts = taps(images, attrs.kernel, attrs.strides, attrs.dilations)
+    total = np.array(next(parts)[0])
+    for part, _ in parts:
         total += part
     return total
 

@@ -20,10 +20,7 @@ from edgec.importers.onnx.input_shapes import shapes_at as shapes_of_onnx
 from edgec.importers.onnx.input_values import load_fixed
 from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import external_files, load_model
-from edgec.importers.tflite.importer import import_model as import_tflite
-from edgec.importers.tflite.importer import inspect_model as inspect_tflite
-from edgec.importers.tflite.load import is_tflite
-from edgec.importers.tflite.metadata import describe as describe_tflite
+from edgec.importers.tflite import is_tflite
 from edgec.ir.graph import Graph
 
 _HEAD_BYTES = 8
@@ -54,7 +51,9 @@ def import_model(
     _need_no_values(values)
     if state.pairs:
         raise ConfigError("a TensorFlow Lite file has no such pairs", where="--state")
-    return samples_first(import_tflite(path, shapes, keeps_state=state.automatic))
+    from edgec.importers.tflite import importer  # noqa: PLC0415  (its schema is 190 modules)
+
+    return samples_first(importer.import_model(path, shapes, keeps_state=state.automatic))
 
 
 def _need_no_values(values: Values) -> None:
@@ -85,7 +84,9 @@ def inspect_model(
     if not _holds_tflite(path):
         return inspect_onnx(path, shapes, state, values)
     _need_no_values(values)
-    return inspect_tflite(path, shapes)
+    from edgec.importers.tflite import importer  # noqa: PLC0415  (see above)
+
+    return importer.inspect_model(path, shapes)
 
 
 def shapes_at(
@@ -118,7 +119,11 @@ def describe(path: Path) -> Description:
     Raises:
         ImportModelError: the file is no sound model.
     """
-    return describe_tflite(path) if _holds_tflite(path) else Description(labels=labels_of(path))
+    if not _holds_tflite(path):
+        return Description(labels=labels_of(path))
+    from edgec.importers.tflite import metadata  # noqa: PLC0415  (see above)
+
+    return metadata.describe(path)
 
 
 def standalone_copy(

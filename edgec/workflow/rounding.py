@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.rounding import Rounding
-from edgec.importers.tflite.op_layers import BIAS_SCALES, NARROW_BIASES, ZERO_POINTS
+from edgec.importers.tflite.notes import BIAS_SCALES, NARROW_BIASES, ZERO_POINTS
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.metadata import has_note

@@ -169,9 +169,11 @@ def _with_less_scratch(
             break
         first, *others = alternatives(graph, own.node, target)
         most = _SLOWER * (first.price.total_cycles or 0.0)
+        # Other loops of a family are longer: what is repeated often must stay in the core's cache.
+        families = {each.choice.family: each for each in reversed(others)}
         smaller = [
             each
-            for each in others
+            for each in families.values()
             if each.choice.scratch_bytes < own.scratch_bytes
             and (each.price.total_cycles or most + 1) <= most
         ]

@@ -18,6 +18,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call, read_file
+from edgec.importers.tflite import is_tflite
 from edgec.importers.tflite.load_tensor import (
     MAX_NAME,
     FileGraph,
@@ -52,11 +53,6 @@ _CALLS = MappingProxyType(
     }
 )
 """Attributes that are numbers of other networks."""
-
-
-def is_tflite(head: bytes) -> bool:
-    """True for the first bytes of a TensorFlow Lite file."""
-    return head[4:8] == b"TFL3"
 
 
 def load_file(path: Path) -> FileModel:

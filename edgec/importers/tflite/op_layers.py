@@ -14,6 +14,7 @@ from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_const
 from edgec.importers.tflite.attributes import fused, image_sizes, is_same, read_window
 from edgec.importers.tflite.context import Context, bias_params
 from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.notes import BIAS_SCALES, NARROW_BIASES, ZERO_POINTS
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.metadata import record_note
@@ -107,8 +108,6 @@ def _swapped(x: Tensor) -> tuple[int, ...]:
     return (*range(rank - 2), rank - 1, rank - 2)
 
 
-ZERO_POINTS = "weights around another code than 0"
-"""The note of files whose weights TensorFlow Lite Micro reads in another way."""
 _ZERO_POINTS_SAID = (
     "its layers have int8 weights with a zero point other than 0, which LiteRT refuses in CONV_2D "
     "and TensorFlow Lite Micro takes for 0: edgec computes with it"
@@ -160,16 +159,12 @@ def _check_centred(weight: Constant) -> None:
         )
 
 
-NARROW_BIASES = "biases of 32 bits beside 16-bit activations"
-"""The note of files whose rounding TensorFlow Lite Micro does not share."""
 _NARROW_BIASES_SAID = (
     "its layers have 16-bit activations and biases of int32, which TensorFlow Lite Micro rounds in "
     "another way or reads as int64: edgec computes what it does with the same biases in int64"
 )
 
 
-BIAS_SCALES = "biases of a scale that TensorFlow Lite Micro refuses"
-"""The note of int8 files that TensorFlow Lite Micro does not run."""
 _LARGEST_BIAS_GAP = 0.02
 
 

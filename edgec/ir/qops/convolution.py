@@ -31,14 +31,12 @@ def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
     each, terms = outputs // group, kernel[0] * kernel[1] * depth
     # Columns [group, KH * KW * I/group, O/group].
     columns = weight.reshape(group, each, terms).astype(dtype).swapaxes(-1, -2)
+    if depth == 1 and each == 1:
+        _depthwise(x, columns[..., 0], kernel, window, total)
+        return total
     for block in blocks(total.shape, group * terms + outputs):
         image = block.read(x, kernel, window, dtype=dtype)
         made = total[block.place]
-        if depth == 1 and each == 1:
-            made[...] = 0.0
-            for part, (row, column) in taps(image, kernel, window.strides, window.dilations):
-                made += part * columns[:, row * kernel[1] + column, 0]
-            continue
         for number in range(group):
             read = image[..., number * depth : (number + 1) * depth]
             rows = gathered(read, kernel, window.strides, window.dilations)
@@ -46,6 +44,20 @@ def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
                 rows, columns[number]
             ).reshape(*made.shape[:3], each)
     return total
+
+
+def _depthwise(x: Array, filters: Array, kernel: Pair, window: Window, total: Array) -> None:
+    """Write each channel's sums, by its own filter of [C, KH * KW], to total [N, OH, OW, C]."""
+    # A row of pixels takes one loop.
+    rows = np.repeat(filters.T[:, None], total.shape[2], axis=1)
+    for block in blocks(total.shape, 2 * len(filters)):
+        made = total[block.place]
+        sums = np.zeros(made.shape, filters.dtype)
+        product = np.empty_like(sums)
+        image = block.read(x, kernel, window, dtype=filters.dtype)
+        for part, (row, column) in taps(image, kernel, window.strides, window.dilations):
+            sums += np.multiply(part, rows[row * kernel[1] + column], out=product)
+        made[...] = sums
 
 
 _EXACT = 1 << 24

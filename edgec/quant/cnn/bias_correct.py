@@ -142,8 +142,9 @@ class _Mean:
 
     def update(self, values: Array) -> None:
         """Take in float32 values [S, ..., C]."""
-        for row in values:
-            self._sum += _mean(row.astype(np.float64))
+        samples = values.reshape(len(values), -1, values.shape[-1])
+        for mean in samples.sum(axis=1, dtype=np.float64) / samples.shape[1]:
+            self._sum += mean
             self._count += 1
 
     @property

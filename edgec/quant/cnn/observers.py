@@ -267,8 +267,14 @@ def mse_range(histogram: Histogram) -> Range:
     # Both ends together first: that finds the right scale for tensors with two long tails.
     best = error.least(best, shrinks, shrinks)
     for _ in range(_MSE_ROUNDS):
-        best = error.least(best, _KEPT, shrinks)
-        best = error.least(best, shrinks, _KEPT)
+        before = best
+        # An end at zero stays there.
+        if best.high:
+            best = error.least(best, _KEPT, shrinks)
+        if best.low:
+            best = error.least(best, shrinks, _KEPT)
+        if best == before:
+            break
     return best
 
 

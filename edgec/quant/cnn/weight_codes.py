@@ -75,7 +75,7 @@ def _errors(wanted: Array, codes: tuple[Array, Array], rows: Array) -> tuple[Arr
 def _covariance(rows: Array) -> tuple[Array, Array]:
     """Mean [G, K] and covariance [G, K, K] of rows [G, R, K]."""
     mean = rows.mean(axis=1)
-    return mean, second_moments(rows - mean[:, None]) / rows.shape[1]
+    return mean, second_moments(rows, mean[:, None]) / rows.shape[1]
 
 
 def _in_parts(wanted: Array, seen: Array) -> Array:
@@ -150,24 +150,25 @@ def read_rows(node: Node, shape: tuple[int, ...], x: Array, chosen: Array | None
         return rows[_drawn(len(rows), x.shape[-1])][None]
     kernel = (shape[1], shape[2])
     images = x.reshape(-1, *x.shape[-3:])
-    each = len(images) // len(x)
-    numbers = np.arange(len(images))[slice(None) if chosen is None else np.repeat(chosen, each)]
+    numbers = np.arange(len(images))
+    if chosen is not None:
+        numbers = numbers[np.repeat(chosen, len(images) // len(x))]
     size = window_shape(images.shape[1], images.shape[2], kernel, attrs)
     count = len(numbers) * size[0] * size[1]
     drawn = _drawn(count, kernel[0] * kernel[1] * images.shape[-1])
     sample, row, col = np.unravel_index(np.arange(count)[drawn], (len(numbers), *size))
-    # [R, taps, I]
-    read = np.zeros((len(sample), kernel[0] * kernel[1], images.shape[-1]))
-    for tap, (down, right) in enumerate(np.ndindex(*kernel)):
-        y = row * attrs.strides[0] + down * attrs.dilations[0] - attrs.pads[0]
-        z = col * attrs.strides[1] + right * attrs.dilations[1] - attrs.pads[1]
-        inside = (y >= 0) & (y < images.shape[1]) & (z >= 0) & (z < images.shape[2])
-        if inside.all():
-            read[:, tap] = images[numbers[sample], y, z]
-        else:
-            read[inside, tap] = images[numbers[sample[inside]], y[inside], z[inside]]
-    grouped = read.reshape(*read.shape[:2], attrs.group, -1).transpose(2, 0, 1, 3)
-    return np.ascontiguousarray(grouped).reshape(attrs.group, len(read), -1)
+    height, width, inputs = images.shape[1:]
+    down, right = np.indices(kernel).reshape(2, -1)
+    y = (row * attrs.strides[0] - attrs.pads[0])[:, None] + down * attrs.dilations[0]
+    z = (col * attrs.strides[1] - attrs.pads[1])[:, None] + right * attrs.dilations[1]
+    outside = (y < 0) | (y >= height) | (z < 0) | (z >= width)
+    places = (numbers[sample][:, None] * height + y) * width + z
+    places[outside] = 0
+    # One list of pixels: numpy takes long for each of several indices.
+    read = images.reshape(-1, inputs).take(places.reshape(-1), axis=0)
+    read[outside.reshape(-1)] = 0.0
+    grouped = read.reshape(*places.shape, attrs.group, -1).transpose(2, 0, 1, 3)
+    return np.ascontiguousarray(grouped).reshape(attrs.group, len(sample), -1)
 
 
 def _drawn(count: int, elements: int) -> Array | slice:

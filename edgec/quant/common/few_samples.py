@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -94,11 +95,19 @@ def upper_tail(values: Array, plenty: int = PLENTY) -> Tail:
     excess = ordered[-tail:].mean(axis=0) - start
     # Values that meet at an end, of a switch or a count, have no tail there.
     excess = np.where(ordered[-1] == ordered[-2], 0.0, excess)
-    rarer = np.array([plenty / count])
     of = max(tail, _LEAST_SHAPE)
-    turns = float(log(rarer)[0]), of * (float(power(rarer, 1.0 / of)[0]) - 1.0)
-    reach, far = (most + excess * each for each in turns)
+    reach, far = (most + excess * each for each in _reach(plenty / count, of))
     return Tail(start, most, excess, of, reach, far)
+
+
+@cache
+def _reach(rarer: float, of: int) -> tuple[float, float]:
+    """Excesses to where fewer values lie by a factor: of an exponential tail, and of a longer one.
+
+    Tens of tensors have samples of one number.
+    """
+    factor = np.array([rarer])
+    return float(log(factor)[0]), of * (float(power(factor, 1.0 / of)[0]) - 1.0)
 
 
 def fresh_range(values: Array) -> tuple[Array, Array]:

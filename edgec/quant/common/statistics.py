@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.base.portable_algebra import extremes_of_columns
 from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.ir.graph import Graph
 
@@ -110,11 +111,11 @@ class _Sums:
     def update(self, values: Array, samples: int) -> None:
         """Take in float32 values [..., C]; infinite ones, which a Pad may hold, count as zero."""
         rows: Array = values.reshape(samples, -1, len(self._sum))
-        low, high = rows.min(axis=1), rows.max(axis=1)
+        low, high = (each[:, 0] for each in extremes_of_columns(rows))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             self._finite = False
             rows = np.where(np.isfinite(rows), rows, np.float32(0.0))
-            low, high = rows.min(axis=1), rows.max(axis=1)
+            low, high = (each[:, 0] for each in extremes_of_columns(rows))
         self._lows.append(low.astype(np.float64))
         self._highs.append(high.astype(np.float64))
         rows = rows.reshape(-1, len(self._sum))
