@@ -182,6 +182,11 @@ class Node:
         return self.inputs[0]
 
     @property
+    def others(self) -> tuple[str, ...]:
+        """All operands but the first one."""
+        return self.inputs[1:]
+
+    @property
     def output(self) -> str:
         """The single output; InternalError when there are several."""
         if len(self.outputs) != 1:

@@ -66,7 +66,7 @@ def _past(graph: Graph, name: str) -> _Window | None:
         return None
     window = _joined(graph, joined[0], name)
     last = graph.producers.get(update.first)
-    if window is None or last is None or last.inputs[:1] != window.joined.outputs:
+    if window is None or last is None or last.first != window.joined.output:
         return None
     return replace(window, carry=carry, update=update) if _is_end(graph, last, window) else None
 
@@ -88,9 +88,12 @@ def _whole(graph: Graph, name: str) -> _Window | None:
 
 def _joined(graph: Graph, node: Node, past: str) -> _Window | None:
     """The window that a node puts together of what is past and of new rows, if it does."""
-    if not isinstance(node.attrs, qops.QConcat) or len(node.inputs) != 2:
+    if not isinstance(node.attrs, qops.QConcat):
         return None
-    first, rows = node.inputs
+    parts = qops.QConcat.Inputs.of(node.inputs).parts
+    if len(parts) != 2:
+        return None
+    first, rows = parts
     axis = node.attrs.axis % len(graph.shape(node.output))
     same_turn = graph.scopes.values.get(past) == graph.scopes.nodes[node.name]
     if first != past or rows == past or not same_turn:

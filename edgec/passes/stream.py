@@ -15,7 +15,8 @@ from edgec.base.names import shown
 from edgec.ir.graph import Graph, Node
 from edgec.passes.stream_frames import Frames, Result
 from edgec.passes.stream_rings import Rings
-from edgec.passes.stream_rules import MultipleError, RefusedError, Scan
+from edgec.passes.stream_rules import follow
+from edgec.passes.stream_scan import MultipleError, RefusedError, Scan
 
 _OPTION, _FRAMES = "--stream", "--stream-frames"
 
@@ -131,7 +132,7 @@ def _scanned(
             unknown.update(node.outputs)
             continue
         try:
-            scan.follow(node)
+            follow(scan, node)
         except RefusedError as refused:
             unknown.update(node.outputs)
             problems.append(_problem(graph, node, str(refused)))

@@ -12,6 +12,9 @@ OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",
     "importers/onnx/weight_pool_lookup.py": "inputs of an ONNX node",
     "importers/onnx/cleanup.py": "inputs of an ONNX node",
+    "importers/tflite/op_variables.py": "inputs of an operator of the file",
+    "importers/tflite/op_while.py": "inputs of an operator of the file",
+    "workflow/stream.py": "the one input of a stream's graph",
     "workflow/apps.py": "the one input of a benchmark's graph",
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
 }

@@ -43,7 +43,8 @@ class Slide(Plain):
 def spec(graph: Graph, node: Node, _target: Target) -> Slide:
     """The specification for a QSlide."""
     axis = node.attrs_as(qops.QSlide).axis
-    window, rows = (graph.shape(name) for name in node.inputs)
+    inputs = qops.QSlide.Inputs.of(graph.shapes(node))
+    window, rows = inputs.x, inputs.rows
     element = graph.dtype(node.output).size_bytes
     run = math.prod(rows[axis:]) * element
     return Slide(math.prod(window[:axis]), math.prod(window[axis:]) * element - run, run)
