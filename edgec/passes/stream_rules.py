@@ -58,9 +58,10 @@ def _on_last_axis(scan: Scan, node: Node) -> None:
 
 
 def _elementwise(scan: Scan, node: Node) -> None:
-    """Operands with numpy broadcasting, brought to the same delay."""
+    """Operands with numpy broadcasting, brought to the same delay; tables serve all frames."""
     rank = len(scan.graph.shape(node.output))
-    missing = {name: rank - len(scan.graph.shape(name)) for name in node.inputs}
+    spread = node.inputs[: len(node.inputs) - qops.table_count(scan.graph, node)]
+    missing = {name: rank - len(scan.graph.shape(name)) for name in spread}
     moving = {name: scan.frames[name] for name in node.inputs if name in scan.frames}
     places = {
         (each.axis + missing[name], each.length, each.stride) for name, each in moving.items()
@@ -68,7 +69,7 @@ def _elementwise(scan: Scan, node: Node) -> None:
     if len(places) > 1:
         raise RefusedError("its operands have different frames")
     axis = places.pop()[0]
-    for name in node.inputs:
+    for name in spread:
         if name not in moving:
             scan.fixed(name, axis - missing[name])
     found = together(tuple(moving.values()))
@@ -171,7 +172,7 @@ _RULES: Mapping[type, Callable[[Scan, Node], None]] = MappingProxyType(
         **dict.fromkeys((qops.QLut, qops.QRescale, qops.QIsEqual, qops.QEmbedding), _same),
         **dict.fromkeys((qops.QSoftmax, qops.QLogSoftmax, qops.QNorm, qops.QPRelu), _on_last_axis),
         **dict.fromkeys((qops.QMul, qops.QAdd, qops.QDiv, qops.QSquaredDifference), _elementwise),
-        **dict.fromkeys((qops.QCompare, qops.QExtremum, qops.QWhere), _elementwise),
+        **dict.fromkeys((qops.QCompare, qops.QExtremum, qops.QWhere, qops.QChain), _elementwise),
         **dict.fromkeys((qops.QConv, qops.QPooledConv), conv_rule),
         **dict.fromkeys((qops.QGemm, qops.QPooledGemm), _gemm),
         **dict.fromkeys((qops.QAveragePool, qops.QMaxPool), pool_rule),
