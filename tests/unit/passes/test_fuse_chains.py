@@ -11,14 +11,19 @@ from loop_nets import LoopMaker
 from random_graphs import adversarial_inputs
 
 from edgec.base.dtypes import DType
-from edgec.interp import run_graph, run_graph_batch
+from edgec.base.rounding import Rounding
+from edgec.interp import run_graph, run_graph_batch, run_stream
 from edgec.ir import qops
 from edgec.ir.graph import Graph
+from edgec.ir.rows import EACH_ROW
 from edgec.ir.stored import graph_from_data, graph_to_data
 from edgec.ir.turns import Loop, Part
 from edgec.ir.verify import Stage, verify
 from edgec.kernels.generic.elementwise.operators import ELEMENTS
 from edgec.passes.fuse_chains import MOST_LINKS, chain_notes, fuse_chains
+from edgec.passes.rows.reads import row_reads
+from edgec.passes.stream import streamed
+from edgec.workflow.rounding import rounding_of
 
 N8, N16 = DType.INT8, DType.INT16
 
@@ -136,6 +141,34 @@ def test_both_run_in_one_loop() -> None:
     part = m.table(m.slice_of(x, loop, Part(1)))
     graph = m.ready(m.stacked(m.sum_of(part, outside), loop, Part(1)))
     assert sorted(links(fused(graph)))[-1] == 2
+
+
+def swish(rules: str = "once") -> Graph:
+    """x times a function of it, a chain."""
+    m = ChainMaker(rules)
+    x = m.input(N16)
+    return fuse_chains(m.graph(m.product(m.table(x), x, N16)))
+
+
+def test_a_chain_reads_row_by_row_and_frame_by_frame() -> None:
+    graph = swish()
+    (node,) = graph.nodes
+    reads = row_reads(graph, node)
+    assert reads is not None
+    assert [(read.name, read.window) for read in reads] == [("x", EACH_ROW)]
+    found = streamed(graph, {"x": 1}, 1, allow_delay=False).graph
+    x = np.random.default_rng(4).integers(-32768, 32768, graph.shape("x")).astype(np.int16)
+    (output,) = graph.outputs
+    runs = list(run_stream(found, ({"x": x[:, at : at + 1]} for at in range(x.shape[1]))))
+    frames = np.concatenate([each[found.outputs[0]] for each in runs], axis=1)
+    np.testing.assert_array_equal(frames, run_graph(graph, {"x": x})[output])
+
+
+@pytest.mark.parametrize(
+    ("rules", "text"), [("twice", "every tensor"), ("once", "but for Chain v")]
+)
+def test_the_rounding_is_that_of_its_links(rules: str, text: str) -> None:
+    assert text in rounding_of(swish(rules).replace(rounding=Rounding.TFLM))
 
 
 def test_every_link_has_a_function() -> None:
