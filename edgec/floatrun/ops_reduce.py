@@ -65,7 +65,7 @@ _IMAGE_ELEMENTS = 1 << 16
 
 
 def _by_images(function: Callable[[Array], Array], x: Array) -> Array:
-    """Result of a function of images [K, H, W, C] on [S, N, H, W, C], a few at a time."""
+    """The results of a function of images [K, H, W, C] for [S, N, H, W, C], a few at a time."""
     images = x.reshape(-1, *x.shape[2:])
     step = max(_IMAGE_ELEMENTS // max(images[0].size, 1), 1)
     parts = [function(images[start : start + step]) for start in range(0, len(images), step)]

@@ -339,6 +339,10 @@ class Graph:
         """A graph with some fields changed."""
         return replace(self, **changes)
 
+    def with_constant(self, constant: Constant) -> Graph:
+        """A graph with another array, or other parameters, of a constant that nodes read."""
+        return replace(self, constants={**self.constants, constant.name: constant})
+
     def pruned(self) -> Graph:
         """Without nodes, values and constants that no output needs; graph inputs stay."""
         kept, live = self._needed(set(self.outputs))

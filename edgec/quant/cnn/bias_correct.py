@@ -21,10 +21,10 @@ from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.base.free_memory import give_back
 from edgec.floatrun.activations import MANY_SAMPLES, activations
 from edgec.floatrun.cycles import computed_in_turns
-from edgec.floatrun.executor import Executor
+from edgec.floatrun.executor import RULES, Executor
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.quant.common.progress import Progress
 from edgec.quant.common.weights import accumulator_bound, bias_params
@@ -283,14 +283,13 @@ def layer_output(annotated: Graph, name: str, x: Array) -> Array:
     """Output of one layer with its integer weights for x [S, ...]; float64 [S, ...]."""
     node = next(each for each in annotated.nodes if each.name == name)
     source = ops.layer_inputs(node).x
-    alone = annotated.replace(
-        nodes=(node,),
-        inputs=(source,),
-        outputs=(node.output,),
-        input_layouts={},
-        output_layouts={},
-    )
-    return Executor(alone, [node.output]).run({source: x})[node.output]
+    constants = annotated.constants
+    # With an axis for samples, like x.
+    arrays = [
+        x if each == source else constants[each].real64()[None] if each else None
+        for each in node.inputs
+    ]
+    return np.asarray(RULES[type(node.attrs)](node.attrs, node.attrs.Inputs.of(arrays)))
 
 
 def _rounded(graph: Graph, name: str, values: Array) -> Array:
@@ -334,10 +333,11 @@ def _corrected(graph: Graph, node_name: str, correction: Array) -> tuple[Graph, 
     corrected = bias.astype(np.int64) + round_half_up(steps)
     if np.any(accumulator_bound(weight.array, corrected) > INT32_MAX):
         return graph, np.zeros_like(correction)
-    builder = GraphBuilder.of(graph)
     stored = corrected.astype(DType.INT32.numpy)
-    stem = name or f"{node.name}_bias"
-    put = builder.constant(stem, stored, params, keep_name=bool(name))
-    builder.put(replace(node, inputs=replace(inputs, b=put).names()))
     step = (corrected - bias) * np.asarray(params.scale)
+    if name:
+        return graph.with_constant(Constant(name, stored, params)), step
+    builder = GraphBuilder.of(graph)
+    put = builder.constant(f"{node.name}_bias", stored, params)
+    builder.put(replace(node, inputs=replace(inputs, b=put).names()))
     return builder.build(), step

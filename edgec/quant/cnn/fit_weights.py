@@ -17,8 +17,7 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.base.options import Effort, Precision, QuantSettings
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
-from edgec.ir.graph import Graph, Node
-from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.graph import Constant, Graph, Node
 from edgec.quant.cnn.bias_correct import (
     SAMPLES,
     Corrected,
@@ -190,6 +189,4 @@ class _Recoding:
         if np.array_equal(codes, weight.array) or not fits:
             return graph
         self.layers += 1
-        builder = GraphBuilder.of(graph)
-        builder.constant(inputs.w, codes, weight.quant, keep_name=True)
-        return builder.build()
+        return graph.with_constant(Constant(inputs.w, codes, weight.quant))
