@@ -12,7 +12,7 @@ from edgec.base.compiler_level import CompilerLevel
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.main_program import MainProgram, read_main
-from edgec.base.options import CompileOptions, Optimize, Progress, no_progress
+from edgec.base.options import CompileOptions, Optimize, Progress, Rows, no_progress
 from edgec.base.output_dir import staged_output
 from edgec.base.samples import SampleFile
 from edgec.codegen.about import LibraryAbout, stack_text
@@ -59,8 +59,9 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
+from edgec.workflow.rows import check_rows
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
-from edgec.workflow.stream import with_stream
+from edgec.workflow.stream import stream_axes, with_stream
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built")
@@ -229,8 +230,10 @@ def _on_disk(calibration: Calibration) -> Path | None:
 
 def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None:
     """Refuse what board or main program surely cannot do, before the network is quantized."""
-    check_could_fit(graph, board)
+    check_rows(graph, options)
+    check_could_fit(graph, board, in_rows=options.rows is not Rows.NEVER)
     check_keeps(options.app, graph)
+    stream_axes(graph, options.stream)
 
 
 def _write_library(

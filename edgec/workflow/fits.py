@@ -57,7 +57,7 @@ def check_fits(demand: Demand, board: Board) -> None:
         raise _too_large("flash", demand.weight_bytes - flash, flash, demand, board)
 
 
-def check_could_fit(graph: Graph, board: Board) -> None:
+def check_could_fit(graph: Graph, board: Board, *, in_rows: bool = False) -> None:
     """Refuse what is far too large, before any calibration.
 
     Passes on the integer graph remove channels that are constant, so only what exceeds the memory
@@ -66,12 +66,13 @@ def check_could_fit(graph: Graph, board: Board) -> None:
     Args:
         graph: REAL stage, cleaned.
         board: the target.
+        in_rows: layers may run in turns of a few rows, so that only inputs and outputs are whole.
 
     Raises:
         MemoryPlanError: the largest activation alone, or the weights at one byte each, exceed the
             board's RAM or flash that often.
     """
-    demand = _least_demand(graph)
+    demand = _least_demand(graph, in_rows=in_rows)
     ram, flash = board.arena_limit_bytes, board.flash_bytes
     if ram is not None and demand.arena_bytes > _REMOVABLE * ram:
         raise _too_large("RAM", demand.arena_bytes - ram, ram, demand, board)
@@ -79,10 +80,11 @@ def check_could_fit(graph: Graph, board: Board) -> None:
         raise _too_large("flash", demand.weight_bytes - flash, flash, demand, board)
 
 
-def _least_demand(graph: Graph) -> Demand:
-    """One byte an element: of the layers' weights together, and of the largest activation."""
+def _least_demand(graph: Graph, *, in_rows: bool) -> Demand:
+    """One byte an element: of the layers' weights together, and of the largest whole activation."""
     made = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
-    ends = [*graph.inputs, *graph.outputs, *(name for node in made for name in node.outputs)]
+    inner = () if in_rows else (name for node in made for name in node.outputs)
+    ends = [*graph.inputs, *graph.outputs, *inner]
     activations = [_tensor(name, graph.shape(name)) for name in dict.fromkeys(ends)]
     layers = dict.fromkeys(ops.layer_inputs(node).w for node in made)
     weights = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from edgec.base.options import Budget, Progress, Rows
+from edgec.base.errors import ConfigError
+from edgec.base.options import Budget, CompileOptions, Progress, Rows
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
@@ -57,6 +58,28 @@ class RowsChoice:
         cycles = None if self.cycles is None else round(self.cycles)
         layers = sum(len(chain.firings) for chain in chains)
         return RowsPoint(self.arena_bytes, cycles, layers, len(chains), (min(rows), max(rows)))
+
+
+def check_rows(graph: Graph, options: CompileOptions) -> None:
+    """Refuse `--rows always` for models that run as a whole.
+
+    Args:
+        graph: REAL stage.
+        options: those of the compilation.
+
+    Raises:
+        ConfigError: says why they do.
+    """
+    if options.rows is not Rows.ALWAYS:
+        return
+    reasons = {
+        "a stream takes a few frames a run as it is": options.stream is not None,
+        "runs of several lengths have layers of several heights": options.max_length is not None,
+        "a model with loops or a state runs its layers as they are": not graph.is_straight,
+    }
+    found = next((reason for reason, holds in reasons.items() if holds), None)
+    if found is not None:
+        raise ConfigError(found, where="--rows always", hint="leave out --rows")
 
 
 def arena_limit(board: Board, budget: Budget | None) -> int | None:

@@ -22,6 +22,7 @@ from edgec.commands.compile import CompileResult, compile_model
 from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph_batch
 from edgec.ir import qops
+from edgec.ir.qops.chain import unchained
 from edgec.workflow.integer import IntegerModel, integer_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -101,9 +102,10 @@ def test_its_tensors_keep_the_codes_of_the_file(qdq: Path) -> None:
         quant = graph.quant(node.output)
         assert quant.tensor_scale == float(numbers[rounding.input[1]])
         assert quant.tensor_zero_point == int(numbers[rounding.input[2]])
-        widening = graph.producers[node.first]
+        apart, links = unchained(graph, graph.producers[node.first])
+        widening = links[-1]
         assert isinstance(widening.attrs, qops.QRescale)
-        narrow = graph.quant(widening.first)
+        narrow = apart.quant(widening.first)
         codes = np.arange(-128, 128)
         wide = widening.attrs.output.apply(codes + widening.attrs.bias, widening.attrs.multiplier)
         assert np.array_equal(graph.quant(node.first).dequantize(wide), narrow.dequantize(codes))
