@@ -189,6 +189,7 @@ def two_rings() -> File:
 def circular(rows: int = 3, turns: int | None = 1, replaced: T | None = None) -> File:
     file = File()
     options = b"" if turns is None else bytes(flexbuffers.Dumps({"cycles_max": turns}))
+    # "CUSTOM CIRCULAR_BUFFER" in the table of handlers.
     op = Op("CUSTOM", ["x"], ["rows"], custom="CIRCULAR_BUFFER", custom_options=options)
     file.add(op)
     scale, zero = [0.05], [-9]
