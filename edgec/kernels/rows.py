@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from edgec.base.calls import Firing
+from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.rows import RowChain
 from edgec.kernels.places import Place
@@ -113,29 +116,30 @@ def _distance(accesses: Sequence[_Access], output: str, source: str) -> int | No
     for number, writer in enumerate(accesses):
         if writer.written.root != output:
             continue
-        for time in range(writer.firing.count):
-            turn = writer.firing.phase + writer.firing.period * time
-            begin = _at(writer.written, time)
-            for order, reader in enumerate(accesses):
-                for name, place in reader.reads:
-                    if place.root != source:
-                        continue
-                    if reader is writer:
-                        if name not in writer.distances:
-                            return None
-                        found.append(begin + writer.distances[name] - _at(place, time))
-                    later = _first_after(reader.firing, turn, own=order > number)
-                    if later < reader.firing.count:
-                        found.append(begin + writer.end_bytes - _at(place, later))
+        times = np.arange(writer.firing.count)
+        turns = writer.firing.phase + writer.firing.period * times
+        begins = _at(writer.written, times)
+        for order, reader in enumerate(accesses):
+            for name, place in reader.reads:
+                if place.root != source:
+                    continue
+                if reader is writer:
+                    if name not in writer.distances:
+                        return None
+                    own = begins + writer.distances[name] - _at(place, times)
+                    found.append(int(own.max()))
+                later = _first_after(reader.firing, turns, own=order > number)
+                gaps = begins + writer.end_bytes - _at(place, later)
+                found.append(int(gaps[later < reader.firing.count].max(initial=0)))
     return max(found)
 
 
-def _first_after(firing: Firing, turn: int, *, own: bool) -> int:
-    """The first time of a step after a turn, or from it on with `own`."""
-    gone = turn - firing.phase + (0 if own else 1)
-    return max(-(-gone // firing.period), 0)
+def _first_after(firing: Firing, turns: Array, *, own: bool) -> Array:
+    """The first time of a step after each of some turns, or from it on with `own`."""
+    gone = turns - firing.phase + (0 if own else 1)
+    return np.asarray(np.maximum(-(-gone // firing.period), 0))
 
 
-def _at(place: Place, time: int) -> int:
-    """Offset of a place in a time."""
-    return place.offset_bytes + (place.strides[0] * time if place.strides else 0)
+def _at(place: Place, times: Array) -> Array:
+    """Offset of a place in some times."""
+    return np.asarray(place.offset_bytes + (place.strides[0] if place.strides else 0) * times)

@@ -8,6 +8,7 @@ import numpy as np
 from random_elementwise import lut, prelu
 from random_layers import conv, depthwise
 from random_net import CHANNELS, Net
+from random_parts import any_weights
 from random_reductions import average_pool, max_pool
 
 from edgec.ir import Graph, qops
@@ -15,7 +16,20 @@ from edgec.passes.rows.reads import row_reads
 from edgec.passes.rows.row_graph import in_turns
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
-LAYERS = (conv, conv, depthwise, depthwise, max_pool, average_pool, lut, prelu)
+
+def conv_plus_itself(net: Net, x: str) -> str:
+    """A convolution of 3 x 3 that adds its own input: two windows over one tensor."""
+    channels = net.shape(x)[3]
+    parameters, shift = any_weights(net, (channels, 3, 3, channels))
+    quant, y_quant = net.quant(), net.quant()
+    zero_point = quant.tensor_zero_point
+    residual = net.add_params(zero_point, net.zero_point_of(x), y_quant.tensor_zero_point)
+    form = net.form(shift, zero_point)
+    attrs = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, form, residual)
+    return net.node(attrs, [x, *parameters, x], net.output(net.shape(x), y_quant))
+
+
+LAYERS = (conv, conv, depthwise, depthwise, conv_plus_itself, max_pool, average_pool, lut, prelu)
 
 
 def image_network(net: Net, layers: int) -> Graph:

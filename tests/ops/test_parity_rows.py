@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 from parity import compiled, samples_of
 from random_net import Net
-from random_rows import cut, image_network
+from random_parts import moved_codes
+from random_rows import conv_plus_itself, cut, image_network
 
+from edgec.ir import qops
 from edgec.ir.verify import Stage, verify
+from edgec.passes.rows.reads import row_reads
+from edgec.passes.rows.row_graph import in_turns
+from edgec.passes.rows.timeline import Pace, timeline
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel
 from edgec.toolchain.cc import WARNING_FLAGS
@@ -17,7 +22,10 @@ FLAGS = ("-O1", *WARNING_FLAGS, "-fsanitize=undefined", "-fno-sanitize-recover=a
 def check_in_turns(seed, folder, board="host"):
     """Number of layers in turns."""
     graph = image_network(Net.seeded(seed), 8)
-    rows = cut(graph, np.random.default_rng(seed))
+    return check_chains(graph, cut(graph, np.random.default_rng(seed)), folder, board)
+
+
+def check_chains(graph, rows, folder, board):
     verify(rows, Stage.INTEGER, "rows")
     if not rows.chains:
         return 0
@@ -28,6 +36,39 @@ def check_in_turns(seed, folder, board="host"):
         outputs = model.run([array.reshape(1, -1) for array in sample.inputs])
         compare_outputs(program, sample.oracle, [each[0] for each in outputs], "host")
     return sum(len(chain.firings) for chain in rows.chains)
+
+
+def chain_of(graph, rows=1):
+    reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
+    return timeline(graph, graph.nodes, reads, frozenset(graph.outputs), Pace(rows))
+
+
+def test_two_windows_over_one_tensor(tmp_path):
+    net = Net.seeded(3)
+    x = net.input((1, 12, 8, 4))
+    net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
+    graph = net.builder.build()
+    check_chains(graph, in_turns(graph, [chain_of(graph)]), tmp_path, "nucleo_l4r5zi")
+
+
+def test_a_view_has_no_room_for_padding():
+    net = Net.seeded(3)
+    flat = net.input((1, 12 * 8 * 4))
+    x = moved_codes(net, qops.QReshape((1, 12, 8, 4)), [flat])
+    net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
+    graph = net.builder.build()
+    assert chain_of(graph.replace(nodes=graph.nodes[1:])) is not None
+    reads = {node.name: row_reads(graph, node) for node in graph.nodes[1:]}
+    kept = frozenset(graph.outputs)
+    assert timeline(graph, graph.nodes[1:], reads, kept, Pace(1)) is None
+
+
+def test_many_rows_take_no_more_time():
+    net = Net.seeded(3)
+    x = net.input((1, 1 << 20, 4, 1))
+    net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
+    found = chain_of(net.builder.build(), 8)
+    assert {firing.rows for firing in found.firings.values()} == {8}
 
 
 @pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi", "nucleo_g0b1re"])

@@ -13,6 +13,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from edgec.ir.graph import Graph, Node
 from edgec.passes.rows.reads import Read, row_bytes, row_reads
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
@@ -247,13 +249,12 @@ def _gap(graph: Graph, chain: Timeline, output: str, source: str) -> int:
     made, each = chain.firings[writer.name], row_bytes(graph, output)
     parts = [part for part in chain.slices if part.read.name == source]
     read_each, top = row_bytes(graph, source), chain.margins.get(source, (0, 0))[0]
+    times = np.arange(made.count)
+    turns, ends = made.phase + made.period * times, (times + 1) * made.rows * each
     found = 0
-    for time in range(made.count):
-        turn = made.phase + made.period * time
-        for part in parts:
-            firing = chain.firings[part.node]
-            later = max(-(-(turn - firing.phase) // firing.period), 0)
-            if later < firing.count:
-                begin = (top + part.start + part.step * later) * read_each
-                found = max(found, (time + 1) * made.rows * each - begin)
+    for part in parts:
+        firing = chain.firings[part.node]
+        later = np.maximum(-(-(turns - firing.phase) // firing.period), 0)
+        gaps = (ends - (top + part.start + part.step * later) * read_each)[later < firing.count]
+        found = max(found, int(gaps.max(initial=0)))
     return found

@@ -21,10 +21,12 @@ class Read:
 
     Attributes:
         name: the value that is read.
+        place: its place among the operands of the node.
         window: rows of it that a row of the output needs.
     """
 
     name: str
+    place: int
     window: RowWindow
 
 
@@ -45,7 +47,9 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
         return None
     height = graph.shape(node.output)[ROWS]
     found = []
+    place = -1
     for number, name in enumerate(qops.tensors_of(attrs.Inputs.of(node.inputs))):
+        place = node.inputs.index(name, place + 1)
         shape = graph.shape(name)
         own = window if number == 0 else EACH_ROW
         if len(shape) < 3 or shape[-3] == 1:
@@ -55,7 +59,7 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
         whole = own == EACH_ROW and shape[-3] != height
         if graph.is_constant(name) or not is_image(graph, name) or whole:
             return None
-        found.append(Read(name, own))
+        found.append(Read(name, place, own))
     return tuple(found) if found else None
 
 

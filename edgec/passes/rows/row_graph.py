@@ -44,15 +44,19 @@ def by_itself(graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Gra
         reads: what it reads by rows.
         rows: rows of a time.
     """
-    heights = {each.name: each.window.height(rows) for each in reads}
-    names = [name for name in node.inputs if name in graph.values]
-    values = {name: graph.values[name] for name in (*names, node.output)}
-    for name, height in (*heights.items(), (node.output, rows)):
-        values[name] = with_rows(values[name], height)
+    inputs = list(node.inputs)
+    values = {name: graph.values[name] for name in (*inputs, node.output) if name in graph.values}
+    for read in reads:
+        # A node may read two windows of one value.
+        inputs[read.place] = f"{read.name} {read.place}"
+        value = with_rows(values[read.name], read.window.height(rows))
+        values[inputs[read.place]] = replace(value, name=inputs[read.place])
+    values[node.output] = with_rows(values[node.output], rows)
     attrs = node.attrs_as(IntegerOperator).without_row_padding()
+    names = [name for name in inputs if name in values]
     return graph.replace(
-        nodes=(replace(node, attrs=attrs),),
-        values=values,
+        nodes=(replace(node, attrs=attrs, inputs=tuple(inputs)),),
+        values={name: values[name] for name in (*names, node.output)},
         constants={name: graph.constants[name] for name in node.inputs if name in graph.constants},
         inputs=tuple(dict.fromkeys(names)),
         outputs=(node.output,),
@@ -111,12 +115,11 @@ class _Rewriting:
 
     def _fired(self, node: Node, chain: Timeline) -> Iterator[Node]:
         """A node of a chain, after views of its operands and before one of its output."""
-        operands: dict[str, str] = {}
+        operands = list(node.inputs)
         for part in chain.slices:
             if part.node == node.name:
                 yield from self._read(part, chain, operands)
-        attrs = node.attrs_as(IntegerOperator).without_row_padding()
-        inputs = tuple(operands.get(name, name) for name in node.inputs)
+        attrs, inputs = node.attrs_as(IntegerOperator).without_row_padding(), tuple(operands)
         rows = chain.firings[node.name].rows
         name = node.output
         if name not in chain.kept:
@@ -141,8 +144,8 @@ class _Rewriting:
         yield self._view(own, qops.QRowsInto(top + height + bottom, top, rows), around)
         yield self._view(around, qops.QRowsFrom(height, top), name)
 
-    def _read(self, part: RowSlice, chain: Timeline, operands: dict[str, str]) -> Iterator[Node]:
-        """A view of the rows of an operand; `operands` gets its name."""
+    def _read(self, part: RowSlice, chain: Timeline, operands: list[str]) -> Iterator[Node]:
+        """A view of the rows of an operand; it takes its place in `operands`."""
         name = part.read.name
         whole = name not in chain.depths
         if whole:
@@ -154,8 +157,8 @@ class _Rewriting:
             start = part.start
             if source == name and (part.height, start) == (rows, 0):
                 return
-        operands[name] = self._fresh(f"{name} for {part.node}")
-        yield self._view(source, qops.QRowsFrom(part.height, start, part.step), operands[name])
+        view = operands[part.read.place] = self._fresh(f"{name} for {part.node}")
+        yield self._view(source, qops.QRowsFrom(part.height, start, part.step), view)
 
     def _view(self, x: str, attrs: qops.RowView, y: str) -> Node:
         shape = attrs.infer_shape(attrs.Inputs(self._values[x].shape))

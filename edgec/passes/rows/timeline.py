@@ -16,9 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from edgec.base.calls import Firing
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.rows import ROWS
 from edgec.passes.rows.reads import ALIGNED_BYTES, Read, padding_byte, row_bytes
+
+_MOST_ROWS = 64
+"""Rows of a time at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +228,7 @@ class _Planner:
         least = self._pace.least(height, self._highest)
         fitting = [
             rows
-            for rows in range(1, height + 1)
+            for rows in range(1, min(height, _MOST_ROWS) + 1)
             if height % rows == 0
             and all(rows * s.window.stride % self._rows[s.name] == 0 for s in sources)
         ]
@@ -292,7 +296,11 @@ class _Planner:
         return tuple(slices), depths
 
     def _margins(self) -> dict[str, tuple[int, int]]:
-        """Padding of whole tensors."""
+        """Padding of whole tensors.
+
+        Raises:
+            _Impossible: the tensor is a view of another one, around which there is no room.
+        """
         found: dict[str, tuple[int, int]] = {}
         for node, read in self._readers():
             if read.name in self._made and read.name not in self._kept:
@@ -302,7 +310,11 @@ class _Planner:
             top, bottom = found.get(read.name, (0, 0))
             below = max(last - self._height(read.name), bottom, 0)
             found[read.name] = max(window.top, top), below
-        return {name: pair for name, pair in found.items() if any(pair)}
+        padded = {name: pair for name, pair in found.items() if any(pair)}
+        makers = (self._graph.producers.get(name) for name in padded)
+        if any(maker is not None and isinstance(maker.attrs, qops.QReshape) for maker in makers):
+            raise _Impossible
+        return padded
 
     def _bytes(self) -> dict[str, int]:
         """Every byte of the padding of each value that is read with some.
