@@ -248,7 +248,7 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             weight_bytes=_constant_bytes(program, step),
             kernel=name_of(program.kernels[step.kernel].spec),
             sqnr_db=finite(quality.get(step.output.name)),
-            input_bytes=_activation_bytes(graph, nodes[step.node]),
+            input_bytes=_activation_bytes(graph, nodes[step.node]) // program.parts(number),
             output_bytes=sum(tensor.size_bytes for tensor in step.outputs),
             growth=_growth(graph, program, nodes[step.node], number),
             form=_form(nodes[step.node]),

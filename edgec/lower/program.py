@@ -309,6 +309,11 @@ class Program:
         """Number of calls of a step in a run."""
         return times_called(self.loops, step)
 
+    def parts(self, step: int) -> int:
+        """Calls of a step that compute its output together, each some rows of it; mostly 1."""
+        found = [loop.firing(step) for loop in self.loops_around(step)]
+        return next((firing.count for firing in found if firing is not None), 1)
+
     def calls(self) -> Iterator[Call]:
         """Every output of every call of a run, in order."""
         yield from calls_of(self.loops, [len(step.outputs) for step in self.steps])

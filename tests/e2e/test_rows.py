@@ -70,6 +70,8 @@ def test_a_smaller_arena_and_the_same_numbers(network, board, tmp_path):
     assert np.array_equal(few.run(x), whole.run(x))
     assert np.array_equal(few.run(x, on="emulator"), whole.run(x))
     assert not any(layer.differing for layer in validate(few.folder, on="emulator").layers)
+    largest = max(layer.input_bytes for layer in whole.report.layers)
+    assert all(layer.input_bytes * layer.turns <= largest for layer in few.report.layers)
     assert "Layers in turns of a few rows" in (few.folder / "report.txt").read_text()
 
 
