@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgec.ir.graph import Graph
 from edgec.ir.turns import Loop, Scope, contains, depth
-from edgec.kernels.places import Place, held_in, is_state, is_turned, places_of
+from edgec.kernels.places import Place, held_in, is_state, is_turned, places_of, root
 from edgec.kernels.rows import chain_overlaps, chain_steps
 from edgec.kernels.select import KernelChoice
 from edgec.memory import Buffer, Overlap, Space
@@ -63,11 +63,6 @@ def buffers_of(
         if choice.scratch_bytes
     ]
     return tuple(buffers), tuple(_overlaps(graph, choices, places)), places
-
-
-def root(places: Mapping[str, Place], name: str) -> str:
-    """The value in whose buffer the bytes of `name` lie."""
-    return places[name].root if name in places else name
 
 
 def place_at(places: Mapping[str, Place], name: str) -> int:

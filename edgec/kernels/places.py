@@ -139,6 +139,11 @@ def place_in(graph: Graph, links: Mapping[str, Place], name: str) -> Place:
     return link.within(outer)
 
 
+def root(places: Mapping[str, Place], name: str) -> str:
+    """The value in whose buffer the bytes of `name` lie."""
+    return places[name].root if name in places else name
+
+
 def held_in(graph: Graph, root: str) -> Scope:
     """The loop in whose turns the buffer of a value lives; of a carried value the one around."""
     node = graph.producers.get(root)

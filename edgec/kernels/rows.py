@@ -11,7 +11,7 @@ from edgec.base.calls import Firing
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.rows import RowChain
-from edgec.kernels.places import Place
+from edgec.kernels.places import Place, root
 from edgec.kernels.select import KernelChoice
 from edgec.memory import Overlap
 
@@ -36,7 +36,7 @@ class ChainSteps:
     def lasting(self, places: Mapping[str, Place]) -> frozenset[str]:
         """Values in whose buffers something lives in all turns of the chain."""
         names = self.chain.whole | {each.tensor for each in self.chain.buffers.values()}
-        return frozenset(_root(places, name) for name in names)
+        return frozenset(root(places, name) for name in names)
 
 
 def chain_steps(graph: Graph, choices: Sequence[KernelChoice]) -> tuple[ChainSteps, ...]:
@@ -60,8 +60,8 @@ def chain_overlaps(
     for steps in chain_steps(graph, choices):
         own = choices[steps.first_step : steps.end_step]
         accesses = [_Access.of(graph, steps.chain, choice, places) for choice in own]
-        whole = {_root(places, name) for name in steps.chain.whole}
-        filled = {_root(places, fill.tensor) for fill in steps.chain.fills}
+        whole = {root(places, name) for name in steps.chain.whole}
+        filled = {root(places, fill.tensor) for fill in steps.chain.fills}
         written = {access.written.root for access in accesses}
         read = {each.root for access in accesses for _, each in access.reads}
         for output in sorted((written & whole) - filled):
@@ -70,10 +70,6 @@ def chain_overlaps(
                 if distance is not None:
                     length = steps.end_step - steps.first_step
                     yield Overlap(output, source, distance, length)
-
-
-def _root(places: Mapping[str, Place], name: str) -> str:
-    return places[name].root if name in places else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,10 +72,10 @@ class Peak:
         steps = {
             step for each in changed.values() for step in range(each.first_step, each.end_step)
         }
-        for name in overlaps or ():
-            longest = max((each.steps for each in overlaps[name]), default=1) if overlaps else 1
+        for name, entries in (overlaps or {}).items():
             first = self.buffers[name].first_step
-            steps |= set(range(first, min(first + longest, len(self.by_step))))
+            end = first + max((each.steps for each in entries), default=1)
+            steps |= set(range(first, min(end, len(self.by_step))))
         return replace(
             self,
             buffers={**self.buffers, **changed},
