@@ -177,7 +177,7 @@ def test_main_programs_without_streams_are_refused(tmp_path, monkeypatch):
         return dataclasses.replace(found, graph=graph)
 
     monkeypatch.setattr(compiling, "real_model", stateful)
-    monkeypatch.setattr(compiling, "check_could_fit", lambda *_: None)
+    monkeypatch.setattr(compiling, "check_could_fit", lambda *_, **__: None)
     with pytest.raises(ConfigError, match="keeps a state"):
         compiled(graph, "benchmark", tmp_path, monkeypatch, app=App.MLPERF)
 
