@@ -33,6 +33,7 @@ from edgec.cli.options import (
     BoardOption,
     EffortOption,
     Equalize,
+    InputRowsOption,
     LabelsOption,
     MainOption,
     MaxDrop,
@@ -224,6 +225,7 @@ def compile_request(
     placement: PlacementOption = None,
     optimize: OptimizeOption = Optimize.SPEED,
     rows: RowsOption = Rows.AUTO,
+    input_rows: InputRowsOption = False,
     *,
     project: ProjectFile | None = None,
 ) -> CompileRequest:
@@ -279,6 +281,7 @@ def compile_request(
         placement=placement,
         optimize=optimize,
         rows=rows,
+        input_rows=input_rows,
         stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))

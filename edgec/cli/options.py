@@ -268,6 +268,15 @@ RowsOption = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+InputRowsOption = Annotated[
+    bool,
+    typer.Option(
+        "--input-rows",
+        help="Let your program hand the image over row by row, as a camera gives it, so that no "
+        "whole image is in RAM (docs/rows.md).",
+        rich_help_panel=OUTPUT,
+    ),
+]
 MainOption = Annotated[
     Path | None,
     typer.Option(

@@ -9,6 +9,7 @@ from edgec.codegen.contexts import (
     CopyContext,
     FiringContext,
     LoopContext,
+    RowsContext,
     StateContext,
     StepContext,
 )
@@ -18,6 +19,7 @@ from edgec.lower.program import (
     Fill,
     Program,
     ProgramTensor,
+    Slide,
     Step,
     TensorArg,
     TurnedConstant,
@@ -59,6 +61,30 @@ def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateC
     )
 
 
+def rows_contexts(program: Program) -> tuple[RowsContext, ...]:
+    """The input that the caller hands over by rows; none where runs take it whole."""
+    handed = program.handed
+    if handed is None:
+        return ()
+    loop, tensor = program.loops[0], program.inputs[0].tensor
+    place = Fill(tensor.offset_bytes, tensor.size_bytes, 0)
+    slide, place = (None, place) if handed.slide is None else (handed.slide, handed.slide.new)
+    found = RowsContext(
+        image_rows=handed.height,
+        run_rows=handed.rows,
+        runs=handed.runs,
+        row_bytes=tensor.size_bytes // handed.rows,
+        period=handed.period,
+        turns=loop.count,
+        first_padding=handed.runs * handed.period,
+        padding=handed.padding,
+        slide=_slid(slide),
+        fill=_fill(place),
+        fills=tuple(f"{_fill(each)};" for each in program.steps[0].fills),
+    )
+    return (found,)
+
+
 def _step(
     program: Program,
     number: int,
@@ -75,6 +101,8 @@ def _step(
         hoisted = tuple(each for each in inside if each is not None)
     firing = _firing(step, loops[-1], number) if loops else None
     turns = _turns(program, number)
+    rows = next(iter(rows_contexts(program)), None)
+    handed = rows is not None and bool(loops) and loops[0] is program.loops[0]
     return StepContext(
         number=number,
         comment=comment_text(", ".join(step.sources) or step.node, NAME_LIMIT),
@@ -87,10 +115,12 @@ def _step(
         depth=len(loops) + (1 if firing is None else 3 if firing.padding else 2),
         copy=None if loops else copy,
         hoisted=hoisted,
-        opens=tuple(_loop(loop, loops.index(loop)) for loop in opens),
+        opens=tuple(_loop(program, loop, loops.index(loop)) for loop in opens),
         closes=tuple(reversed(closes)),
         firing=firing,
-        fills=tuple(f"{_fill(each)};" for each in step.fills),
+        fills=() if handed else tuple(f"{_fill(each)};" for each in step.fills),
+        begins=rows if handed and opens else None,
+        ends=rows if handed and closes else None,
     )
 
 
@@ -100,18 +130,22 @@ def _firing(step: Step, loop: StepLoop, number: int) -> FiringContext | None:
     if found is None:
         return None
     times = found.count + found.padding
-    moved = slide is not None and slide.kept_bytes
     return FiringContext(
         time=_time(number),
         found=f"edgec_time({_turn(0)}, {found.phase}, {found.period}, {times})",
         count=found.count,
-        slide=""
-        if slide is None or not moved
-        else f"edgec_slide(arena + {slide.offset_bytes}, {slide.kept_bytes}U, "
-        f"{slide.new.size_bytes}U)",
+        slide=_slid(slide),
         padding=_fill(slide.new) if slide is not None and found.padding else "",
         depth=2,
     )
+
+
+def _slid(slide: Slide | None) -> str:
+    """Moves rows that later turns read; "" where there are none."""
+    if slide is None or not slide.kept_bytes:
+        return ""
+    kept, moved = slide.kept_bytes, slide.new.size_bytes
+    return f"edgec_slide(arena + {slide.offset_bytes}, {kept}U, {moved}U)"
 
 
 def _fill(fill: Fill) -> str:
@@ -119,9 +153,12 @@ def _fill(fill: Fill) -> str:
     return f"(void)memset(arena + {fill.offset_bytes}, {byte}, {fill.size_bytes}U)"
 
 
-def _loop(loop: StepLoop, level: int) -> LoopContext:
+def _loop(program: Program, loop: StepLoop, level: int) -> LoopContext:
     turn = _turn(level)
-    head = f"for (int32_t {turn} = 0; {turn} < {loop.count}; {turn}++) {{"
+    first, end = "0", str(loop.count)
+    if program.handed is not None and loop is program.loops[0]:
+        first, end = "first_turn", "end_turn"
+    head = f"for (int32_t {turn} = {first}; {turn} < {end}; {turn}++) {{"
     return LoopContext(f"/* Turns of {comment_text(loop.name, NAME_LIMIT)}. */", head, level + 1)
 
 

@@ -64,6 +64,36 @@ class PortContext:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsContext:
+    """An input that the caller hands over by rows.
+
+    Attributes:
+        image_rows, run_rows: rows of an image, and of a run.
+        runs: runs of an image.
+        row_bytes: bytes of a row.
+        period: turns of the first loop in a run but the last.
+        turns: turns of the first loop.
+        first_padding: turn of the first rows of padding after the image.
+        padding: how often there are some.
+        slide: moves rows that later turns read; "" where there are none.
+        fill: writes rows of padding.
+        fills: statements before the first turn.
+    """
+
+    image_rows: int
+    run_rows: int
+    runs: int
+    row_bytes: int
+    period: int
+    turns: int
+    first_padding: int
+    padding: int
+    slide: str
+    fill: str
+    fills: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class HeaderContext:
     """Context of `model.h.j2`.
 
@@ -76,6 +106,7 @@ class HeaderContext:
         labels: the library has a header with the names of classes.
         state_bytes: what a context keeps between runs.
         warm_up: runs after a reset without outputs.
+        rows: the input that comes by rows, one; none where runs take it whole.
         runtime: the number of the runtime's headers, eight hexadecimal digits.
         stack: what its functions need, in words, one text; none where it was not measured.
     """
@@ -99,6 +130,7 @@ class HeaderContext:
     labels: bool
     state_bytes: int
     warm_up: int
+    rows: tuple[RowsContext, ...]
     runtime: str
     stack: tuple[str, ...]
 
@@ -183,6 +215,7 @@ class StepContext:
         closes: the depth of each loop that ends with it, from the innermost on.
         firing: the turns in which it runs, if not all.
         fills: statements before the loops that begin with it.
+        begins, ends: the input that comes by rows, at the first and last step of its loop.
     """
 
     number: int
@@ -197,6 +230,8 @@ class StepContext:
     closes: tuple[int, ...]
     firing: FiringContext | None = None
     fills: tuple[str, ...] = ()
+    begins: RowsContext | None = None
+    ends: RowsContext | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,6 +264,7 @@ class SourceContext:
         init: the function that gives a context its arena alone.
         state: what a context keeps between runs, in parts.
         warm_up: runs after a reset without outputs.
+        rows: the input that comes by rows, one; none where runs take it whole.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -248,6 +284,7 @@ class SourceContext:
     init: str
     state: tuple[StateContext, ...]
     warm_up: int
+    rows: tuple[RowsContext, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -156,7 +156,7 @@ class ExampleContext:
         before: statements that fill the inputs.
         after: statement that hands out the result.
         state: the model keeps a state between runs.
-        waits: its first runs have no output.
+        waits: its first runs, or all but the last of an image, have no output.
     """
 
     template: ClassVar[str] = "helpers/example.c.j2"
@@ -375,12 +375,13 @@ def example(program: Program, names: LibraryNames) -> str:
         parameters.append("float *results")
         length = _longest(program, tensor, names)
         after = f"{names.prefix}_dequantize{suffix}(&context, results{length});"
-    if program.warm_up:
+    waits = program.warm_up > 0 or program.handed is not None
+    if waits:
         if result != "void":
             parameters.append(f"{result} *found")
             after = after.replace("return ", "*found = ", 1)
         result = "edgec_status_t"
-    state, waits = program.state_bytes > 0, program.warm_up > 0
+    state = program.state_bytes > 0
     text = ExampleContext(names, result, tuple(parameters), tuple(before), after, state, waits)
     return render(text.template, text)
 

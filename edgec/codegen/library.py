@@ -19,7 +19,7 @@ from pathlib import Path
 from edgec.base.resources import licence
 from edgec.base.version import __version__
 from edgec.codegen.about import NOTHING_KNOWN, LibraryAbout
-from edgec.codegen.calls import NAME_LIMIT, state_contexts, step_contexts
+from edgec.codegen.calls import NAME_LIMIT, rows_contexts, state_contexts, step_contexts
 from edgec.codegen.cliterals import c_float, c_int, c_string, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.contexts import (
@@ -158,6 +158,7 @@ def header_context(
         labels=bool(about.labels),
         state_bytes=program.state_bytes,
         warm_up=program.warm_up,
+        rows=rows_contexts(program),
         runtime=runtime_number(),
         stack=(about.stack,) if about.stack else (),
     )
@@ -188,7 +189,9 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
     params = {table: f"params_{number}" for number, table in enumerate(_param_tables(program))}
     types = "\n".join(table.c_type for table in params)
     steps = step_contexts(program, params, constants)
+    rows = rows_contexts(program)
     fired = [text for s in steps if s.firing for text in (s.firing.found, s.firing.slide)]
+    fired += [each.slide for each in rows]
     return SourceContext(
         names=names,
         title=comment_text(program.name, NAME_LIMIT),
@@ -206,6 +209,7 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
         init="init_without_state" if program.state else f"{names.prefix}_init",
         state=state_contexts(program, constants),
         warm_up=program.warm_up,
+        rows=rows,
     )
 
 

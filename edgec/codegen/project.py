@@ -97,6 +97,7 @@ class FirmwareModel:
         num_inputs: how many inputs it has.
         in_ram: its constants that lie in RAM.
         state_bytes: what it keeps from run to run.
+        by_rows: several runs take an image together.
     """
 
     library_dir: Path
@@ -107,6 +108,7 @@ class FirmwareModel:
     num_inputs: int
     in_ram: tuple[RamConstant, ...] = ()
     state_bytes: int = 0
+    by_rows: bool = False
 
 
 def emit_project(
@@ -316,10 +318,12 @@ def _platformio_ini(models: Sequence[FirmwareModel], board: Board, optimize: Opt
 
 
 def _protocol_flags(models: Sequence[FirmwareModel]) -> tuple[str, ...]:
-    """Macros for protocol.h: room for many inputs, and states."""
+    """Macros for protocol.h: room for many inputs, and what lasts from run to run."""
     most = max(model.num_inputs for model in models)
     inputs = (f"-DPROTOCOL_MAX_INPUTS={most}U",) if most > PROTOCOL_INPUTS else ()
-    state = ("-DPROTOCOL_STATE",) if any(model.state_bytes for model in models) else ()
+    state = (
+        ("-DPROTOCOL_STATE",) if any(model.state_bytes or model.by_rows for model in models) else ()
+    )
     return (*inputs, *state)
 
 

@@ -161,6 +161,7 @@ def _taken(
         len(report.inputs),
         in_ram,
         report.memory.state_bytes,
+        report.by_rows,
     )
 
 

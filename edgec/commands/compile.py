@@ -269,6 +269,7 @@ def _emit_firmware(
         len(program.inputs),
         ram_constants(placement),
         program.state_bytes,
+        program.handed is not None,
     )
     arena_in = None if placement is None else placement.arena_in
     emit_project([model], board, staging / PROJECT_DIR, app, arena_in, optimize)

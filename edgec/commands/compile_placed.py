@@ -45,7 +45,10 @@ def placed(
     share = share_of(options, board)
     processor = Target.of(board, options.optimize)
     limit = arena_limit(board, options.budget)
-    ready, rows = chosen_rows(pools.graph, processor, pools.configs, options.rows, limit, progress)
+    ready, rows = chosen_rows(
+        *(pools.graph, processor, pools.configs, options.rows, limit, progress),
+        input_rows=options.input_rows,
+    )
     made = lowered(ready.graph, ready.choices, board, share)
     speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
     return Placed(made, placement_report(made, share, board), speed, rows)

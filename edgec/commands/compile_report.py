@@ -199,7 +199,7 @@ def _ports(
             name=name,
             dtype=_model_dtype(imported.values[name].dtype),
             shape=imported.shape(name),
-            library_shape=port.tensor.shape,
+            library_shape=shape,
             layout=port.model_perm or (),
             library_dtype=port.tensor.dtype.value,
             scale=0.0 if isinstance(port, FeaturePort) else port.tensor.scale,
@@ -213,8 +213,10 @@ def _ports(
             labels=_labels(imported, name, about),
             rows=rows_named_by(imported, name),
             in_float32=port.tensor.in_float32,
+            runs=runs,
         )
         for name, port in zip(names, ports, strict=True)
+        for shape, runs in [program.whole_shape(port)]
     )
 
 

@@ -83,6 +83,21 @@ class RowBuffer:
     byte: int
 
 
+@dataclass(frozen=True, slots=True)
+class HandedRows:
+    """Rows of the graph's input that the caller hands over, some before each part of the turns.
+
+    Attributes:
+        name: the input, a tensor of the rows of a time.
+        firing: its times; the first one is in turn 0.
+        buffer: where its rows are kept for later turns; None: they are not.
+    """
+
+    name: str
+    firing: Firing
+    buffer: RowBuffer | None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class RowChain:
     """Nodes that run in turns.
@@ -95,6 +110,7 @@ class RowChain:
         buffers: for nodes whose rows are kept for later turns, where.
         fills: padding that is written before the first turn.
         whole: tensors of all rows that are read or written in parts.
+        handed: rows of the graph's input that come between its turns; None: they are there before.
     """
 
     name: str
@@ -104,6 +120,7 @@ class RowChain:
     buffers: Mapping[str, RowBuffer]
     fills: tuple[RowFill, ...]
     whole: frozenset[str]
+    handed: HandedRows | None = None
 
     def __post_init__(self) -> None:
         for name in ("firings", "outputs", "buffers"):

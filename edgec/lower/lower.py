@@ -27,7 +27,7 @@ from edgec.lower.program import (
     TensorArg,
     WeightCopy,
 )
-from edgec.lower.rows import fills_of, slide_of
+from edgec.lower.rows import fills_of, handed_input, slide_of
 from edgec.memory import MemoryPlan
 
 
@@ -76,6 +76,7 @@ def lower(
         state_bytes=plan.state_bytes,
         state=tuple(ProgramState(tensors[name], *initial) for name, initial in state),
         warm_up=graph.warm_up,
+        handed=handed_input(graph, plan),
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
 

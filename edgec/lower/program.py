@@ -167,6 +167,30 @@ class Slide:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedInput:
+    """An image that the caller hands over by rows: runs take it together.
+
+    Attributes:
+        rows: rows of a run, which are the input of the program.
+        runs: runs of an image; the last one has outputs.
+        period: turns of the first loop in a run, except for the last one, which ends the loop.
+        padding: times after the last rows at which rows of padding follow.
+        slide: the rows that later turns read; None where none do.
+    """
+
+    rows: int
+    runs: int
+    period: int
+    padding: int
+    slide: Slide | None
+
+    @property
+    def height(self) -> int:
+        """Rows of an image."""
+        return self.rows * self.runs
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One kernel call.
 
@@ -283,6 +307,7 @@ class Program:
         state_bytes: size of the state.
         state: its parts.
         warm_up: runs after a reset whose outputs mean nothing.
+        handed: where the caller hands the input over by rows; None: a run takes all of it.
     """
 
     name: str
@@ -300,6 +325,7 @@ class Program:
     state_bytes: int = field(default=0, metadata=LATER)
     state: tuple[ProgramState, ...] = field(default=(), metadata=LATER)
     warm_up: int = field(default=0, metadata=LATER)
+    handed: HandedInput | None = field(default=None, metadata=LATER)
 
     def loops_around(self, step: int) -> tuple[StepLoop, ...]:
         """The loops that repeat a step, from the outermost on."""
@@ -349,6 +375,13 @@ class Program:
             return tensor
         shape = shortened(tensor.shape, axis, self.max_length - length)
         return replace(tensor, shape=shape, size_bytes=self.extent(tensor).at(length))
+
+    def whole_shape(self, port: ProgramPort) -> tuple[tuple[int, ...], int]:
+        """The shape of an input or output of a sample, and the runs that it takes."""
+        shape, handed = port.tensor.shape, self.handed
+        if handed is None or port not in self.inputs:
+            return shape, 1
+        return (1, handed.height, *shape[2:]), handed.runs
 
     @property
     def max_length(self) -> int:

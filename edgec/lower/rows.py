@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from edgec.ir.graph import Graph
-from edgec.ir.rows import ROWS, RowChain, RowFill
-from edgec.lower.program import Fill, Slide
+from edgec.ir.rows import ROWS, RowBuffer, RowChain, RowFill
+from edgec.lower.program import Fill, HandedInput, Slide
 from edgec.memory import MemoryPlan
 
 
@@ -18,8 +18,30 @@ def slide_of(graph: Graph, chain: RowChain, node: str, plan: MemoryPlan) -> Slid
         plan: places of all buffers.
     """
     buffer = chain.buffers.get(node)
-    if buffer is None:
+    return None if buffer is None else _slide(graph, buffer, plan)
+
+
+def handed_input(graph: Graph, plan: MemoryPlan) -> HandedInput | None:
+    """The input that the caller hands over by rows; None: it is there before a run.
+
+    Args:
+        graph: INTEGER stage.
+        plan: places of all buffers.
+    """
+    handed = graph.chains[0].handed if graph.chains else None
+    if handed is None:
         return None
+    firing, buffer = handed.firing, handed.buffer
+    return HandedInput(
+        rows=firing.rows,
+        runs=firing.count,
+        period=firing.period,
+        padding=firing.padding,
+        slide=None if buffer is None else _slide(graph, buffer, plan),
+    )
+
+
+def _slide(graph: Graph, buffer: RowBuffer, plan: MemoryPlan) -> Slide:
     slot, depth = plan.slots[buffer.tensor], graph.shape(buffer.tensor)[ROWS]
     each = slot.size_bytes // depth
     kept = (depth - buffer.rows) * each

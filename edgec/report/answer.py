@@ -137,6 +137,8 @@ def _in_turns(report: Report) -> str:
     found = report.rows
     if found is None or not found.front[found.chosen].layers:
         return ""
+    if found.input_rows:
+        return f"; the image comes {found.input_rows} rows a run"
     whole = size_words(found.front[-1].arena_bytes)
     return f"; {found.front[found.chosen].layers} layers a few rows at a time, else {whole} arena"
 

@@ -26,4 +26,6 @@ def rows_table(found: RowsReport) -> Table:
         )
     columns = ("", ">arena bytes", ">estimated time", ">layers in turns", ">loops", ">rows")
     note = "arena without copies of weights; --rows always takes the first line, never the last"
+    if found.input_rows:
+        note = "arena without copies of weights; the last line has the whole image in memory"
     return table("Layers in turns of a few rows", columns, lines, note=note)

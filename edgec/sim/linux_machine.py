@@ -66,6 +66,7 @@ class LinuxMachine:
         self._program = program
         self._uc = _make_cpu(board)
         self._registers = _Registers.of(program.is_aarch64)
+        self._tracer: Tracer | None = None
         for begin, end in _pages(program):
             self._uc.mem_map(begin, end - begin)
         self._uc.mem_map(_STACK_TOP - _STACK_BYTES, _STACK_BYTES)
@@ -146,9 +147,10 @@ class LinuxMachine:
             uc.reg_write(register, value)
         uc.reg_write(registers.link, _RETURN)
         uc.reg_write(registers.stack, _STACK_TOP - 64)
-        if tracer is not None:
+        if tracer is not None and tracer is not self._tracer:
             uc.ctl_flush_tb()  # code that was translated before calls no hooks
             tracer.attach(uc)
+            self._tracer = tracer
         try:
             # An exception in a hook would be lost in the emulator's C code.
             with interrupts_deferred():

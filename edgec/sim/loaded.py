@@ -9,6 +9,7 @@ import ctypes
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ class LoadedModel:
         self.num_steps: int = self._model.num_steps
         self._form = BatchForm()
         self.max_length: int = self._model.max_length
-        self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
+        self.inputs = self._inputs()
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
 
     def run(self, inputs: Sequence[Array], progress: Progress | None = None) -> list[Array]:
@@ -128,7 +129,7 @@ class LoadedModel:
             known = f"lengths are 1 to {most}" if most else "its length is fixed"
             raise SimulationError(f"no run has the length {length}: {known}", where=self.name)
         self._form.length = length
-        self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
+        self.inputs = self._inputs()
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
 
     def trace(self, inputs: Sequence[Array]) -> list[bytes]:
@@ -148,6 +149,12 @@ class LoadedModel:
     def stream(self) -> LoadedStream:
         """A new context of the model, with a state of its own, if it has one."""
         return LoadedStream(self)
+
+    def _inputs(self) -> tuple[PortTensor, ...]:
+        """Inputs of a sample, which may take several runs."""
+        runs = max(self._model.image_runs, 1)
+        found = self._tensors(self._model.inputs, self._model.num_inputs)
+        return tuple(replace(t, size_bytes=runs * t.size_bytes) for t in found)
 
     def _tensors(self, array: ctypes.Array[NativeTensor], count: int) -> tuple[PortTensor, ...]:
         """Inputs or outputs as the C library describes them, for a run of the length in force."""

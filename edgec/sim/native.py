@@ -76,6 +76,7 @@ class NativeModel(ctypes.Structure):
     state_bytes: int
     init_state: ctypes._CFunctionType
     reset: ctypes._CFunctionType
+    image_runs: int
     _fields_: ClassVar = [
         ("name", ctypes.c_char_p),
         ("digest", ctypes.c_char_p),
@@ -104,6 +105,7 @@ class NativeModel(ctypes.Structure):
             ),
         ),
         ("reset", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(NativeContext))),
+        ("image_runs", ctypes.c_uint32),
     ]
 
 

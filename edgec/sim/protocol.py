@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -37,10 +37,12 @@ class FirmwareInfo:
         digest: first 16 hexadecimal digits of the model's SHA-256.
         arena_bytes: working memory of the model.
         state_bytes: memory that it keeps from run to run; 0: none.
+        image_runs: runs that take a sample together, each the next rows of an image.
         steps: number of steps of a run.
         runtime_bits: the width of its activations can be lowered.
         max_length: its longest run; 0 where all runs have one length.
-        inputs, outputs: its tensors, as long as `FirmwareClient.set_length` has made them.
+        inputs, outputs: its tensors, as long as `FirmwareClient.set_length` has made them; the
+            inputs those of all runs of a sample.
     """
 
     edgec: str
@@ -59,6 +61,12 @@ class FirmwareInfo:
     max_length: int
     inputs: tuple[PortTensor, ...]
     outputs: tuple[PortTensor, ...]
+    image_runs: int = 1
+
+    @property
+    def keeps(self) -> bool:
+        """Whether a run depends on those before it."""
+        return self.state_bytes > 0 or self.image_runs > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +111,7 @@ class FirmwareClient:
 
     Runs of a model with a state are the steps of one stream, which `reset` ends.  Where a run has
     to be repeated, after noise on the line or for `dump`, all steps before it are repeated first.
+    An image that comes by rows is such a stream, too: of the runs that take its parts.
 
     Args:
         stream: connection to the firmware.
@@ -154,7 +163,7 @@ class FirmwareClient:
         Raises:
             SimulationError: no answer.
         """
-        if (self._info or self.info()).state_bytes:
+        if (self._info or self.info()).keeps:
             self._link.request("reset")
         self._stream.clear()
 
@@ -210,27 +219,43 @@ class FirmwareClient:
             SimulationError: wrong inputs, no answer, a fault, or firmware of an edgec that could
                 not do this yet.
         """
-        if self._stream:
+        info = self._info or self.info()
+        if self._stream and info.state_bytes:
             self._replay(self._stream[:-1])
         reply = self._request_run(inputs, f"dump {step:d}")
         return _data(line for line in reply if line.startswith("data="))
 
     def _request_run(self, inputs: Sequence[Array], command: str) -> tuple[str, ...]:
+        """The lines of the reply; of an image that comes by rows, those of all its runs."""
         info = self._info or self.info()
         payloads = _payloads(inputs, info)
+        if info.image_runs == 1:
+            return self._request_part(payloads, command, info)
+        self.reset()
+        lines: list[str] = []
+        for run in range(info.image_runs):
+            sizes = [len(data) // info.image_runs for data in payloads]
+            pairs = zip(payloads, sizes, strict=True)
+            part = [data[run * size : (run + 1) * size] for data, size in pairs]
+            lines += self._request_part(part, command, info)
+        return tuple(lines)
+
+    def _request_part(
+        self, payloads: list[bytes], command: str, info: FirmwareInfo
+    ) -> tuple[str, ...]:
         before = list(self._stream)
         repeated = False
 
         def write_inputs() -> None:
             nonlocal repeated
-            if repeated and info.state_bytes:
+            if repeated and info.keeps:
                 self._replay(before)
             repeated = True
             self._write_all(payloads, info)
 
         # A run uses its inputs up, so a repetition starts with them.
         reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
-        if info.state_bytes:
+        if info.keeps:
             self._stream.append(payloads)
         return reply
 
@@ -257,15 +282,17 @@ class FirmwareClient:
     def _run(self, inputs: Sequence[Array], command: str) -> FirmwareRun:
         reply = self._request_run(inputs, command)
         info = self._info or self.info()
-        fields = _fields(line for line in reply if not line.startswith("step="))
+        facts = [line for line in reply if not line.startswith("step=")]
+        fields = _fields(facts)
         steps = tuple(_parse_step(line) for line in reply if line.startswith("step="))
-        ready = fields.get("ready") != "0"
+        cycles = [_number(_fields([line]), "cycles") for line in facts if line[:7] == "cycles="]
+        ready = sum(line == "ready=0" for line in facts) < info.image_runs
         return FirmwareRun(
             outputs=tuple(
                 self._read(index, tensor) if ready else _nothing(tensor)
                 for index, tensor in enumerate(info.outputs)
             ),
-            cycles=_number(fields, "cycles") if command == "run" else None,
+            cycles=sum(cycles) if command == "run" else None,
             stack_bytes=_number(fields, "stack"),
             steps=steps,
             ready=ready,
@@ -333,6 +360,8 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
         )
     if _number(fields, "line") < 2 * _REQUEST_OVERHEAD:
         raise _unexpected(f"line={fields['line']}")
+    image_runs = max(_number(fields, "image_runs"), 1) if "image_runs" in fields else 1
+    inputs = (_parse_tensor(line) for line in lines if line.startswith("input="))
     try:
         return FirmwareInfo(
             edgec=fields["edgec"],
@@ -349,8 +378,9 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             steps=_number(fields, "steps"),
             runtime_bits=fields.get("runtime_bits") == "1",
             max_length=_number(fields, "max_length") if "max_length" in fields else 0,
-            inputs=tuple(_parse_tensor(line) for line in lines if line.startswith("input=")),
+            inputs=tuple(replace(t, size_bytes=image_runs * t.size_bytes) for t in inputs),
             outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
+            image_runs=image_runs,
         )
     except KeyError as error:
         raise _unexpected(f"{error.args[0]} is missing") from error

@@ -14,7 +14,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.sim.linux_program import LinuxProgram, load_program
-from edgec.sim.native import NativeContext, NativeModel, NativeTensor, layout
+from edgec.sim.native import STATUS_NAMES, NativeContext, NativeModel, NativeTensor, layout
 from edgec.sim.trace_plan import TracePlan
 from edgec.target.board import Board
 from edgec.timing.memory import count_instructions
@@ -22,10 +22,12 @@ from edgec.timing.types import FlashTiming, Segment
 
 if TYPE_CHECKING:
     from edgec.sim.linux_machine import LinuxMachine
+    from edgec.sim.trace_records import Tracer
 
 _DIGEST_LENGTH = 16
 _FILLS = (0xAA, 0x55)
 """Bytes with no bit in common: a byte that keeps both was not written."""
+_NOT_YET = STATUS_NAMES.index("EDGEC_NOT_YET")
 _DTYPES = (np.int8, np.int32, np.int16)
 """Element types by their values in `edgec_dtype_t`."""
 
@@ -66,7 +68,8 @@ class _Model:
 
     Attributes:
         run: the function, and what it takes after the context.
-        reset: begins a stream.
+        reset: begins a stream, of a model with a state.
+        image_runs: runs that take the inputs together.
     """
 
     digest: str
@@ -77,6 +80,7 @@ class _Model:
     run: tuple[int, ...]
     set_activation_bits: int
     reset: int
+    image_runs: int
 
 
 def trace_program(
@@ -118,8 +122,7 @@ def trace_program(
     from edgec.sim.trace_native import make_tracer  # noqa: PLC0415  (optional extra)
 
     tracer = make_tracer(plan, limit_s, native=native)
-    run, *arguments = model.run
-    _check(machine.call(run, machine.scratch, *arguments, tracer=tracer), "run")
+    _run(machine, model, program, inputs, tracer)
     outputs = _outputs(machine, model, program.symbol("arena")[0])
     records = tracer.records()
     steps = range(model.num_steps) if calls is None else calls
@@ -170,10 +173,29 @@ def _prepare(
         bits = MAX_ACTIVATION_BITS if bits is None else bits
     if bits is not None and model.set_activation_bits:
         machine.call(model.set_activation_bits, machine.scratch, bits)
-    if [array.nbytes for array in inputs] != [tensor.size_bytes for tensor in model.inputs]:
+    sizes = [model.image_runs * tensor.size_bytes for tensor in model.inputs]
+    if [array.nbytes for array in inputs] != sizes:
         raise SimulationError("the inputs are not the model's")
-    for array, tensor in zip(inputs, model.inputs, strict=True):
-        machine.write(arena + tensor.offset, array.tobytes())
+
+
+def _run(
+    machine: LinuxMachine,
+    model: _Model,
+    program: LinuxProgram,
+    inputs: Sequence[Array],
+    tracer: Tracer | None = None,
+) -> None:
+    """All runs of a sample."""
+    arena, _ = program.symbol("arena")
+    run, *arguments = model.run
+    for number in range(model.image_runs):
+        for array, tensor in zip(inputs, model.inputs, strict=True):
+            start = number * tensor.size_bytes
+            part = array.tobytes()[start : start + tensor.size_bytes]
+            machine.write(arena + tensor.offset, part)
+        status = machine.call(run, machine.scratch, *arguments, tracer=tracer)
+        if status & 0xFFFF_FFFF != _NOT_YET:
+            _check(status, "run")
 
 
 def _plan(program: LinuxProgram, model: _Model, hook: int) -> TracePlan:
@@ -187,6 +209,7 @@ def _plan(program: LinuxProgram, model: _Model, hook: int) -> TracePlan:
         timing=FlashTiming(0, 0, 0, 4, False, None, None),  # no waiting
         pace=count_instructions,
         is_aarch64=program.is_aarch64,
+        runs=model.image_runs,
     )
 
 
@@ -215,7 +238,8 @@ def _read_model(machine: LinuxMachine, address: int, length: int | None) -> _Mod
         init=pointer("init"),
         run=run,
         set_activation_bits=pointer("set_activation_bits"),
-        reset=pointer("reset"),
+        reset=pointer("reset") if word("state_bytes") else 0,
+        image_runs=max(word("image_runs"), 1),
     )
 
 
@@ -257,8 +281,7 @@ def _touched(
     for fill in _FILLS:
         machine.write(arena, bytes([fill]) * size)
         _prepare(machine, model, program, inputs, bits)
-        run, *arguments = model.run
-        _check(machine.call(run, machine.scratch, *arguments), "run")
+        _run(machine, model, program, inputs)
         written |= np.frombuffer(machine.read(arena, size), np.uint8) != fill
     for tensor in model.inputs:
         written[tensor.offset : tensor.offset + tensor.size_bytes] = True

@@ -68,6 +68,7 @@ class _Config(ctypes.Structure):
         ("status", ctypes.c_int32),
         ("run_entry", ctypes.c_uint32),
         ("hook_entry", ctypes.c_uint32),
+        ("runs", ctypes.c_uint32),
         ("flash", _FlashTiming),
     ]
 
@@ -158,6 +159,7 @@ class NativeTracer:
             status=STATUS,
             run_entry=plan.run_entry,
             hook_entry=plan.hook_entry,
+            runs=plan.runs,
             flash=native_timing(plan.timing),
         )
         self._state = self._c.edgec_trace_new(ctypes.byref(config))

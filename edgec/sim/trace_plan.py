@@ -13,14 +13,11 @@ from elftools.elf.sections import Symbol, SymbolTableSection
 
 from edgec.base.errors import SimulationError
 from edgec.sim.emulator_image import FirmwareImage
+from edgec.sim.native import NativeModel, layout
 from edgec.timing.memory import BlockPace, LineShares, line_shares
 from edgec.timing.types import FlashTiming
 
-_RUN_POINTER_OFFSET = 36
-"""Offset in bytes of the member `run` of `edgec_model_t`: its tenth word."""
-_RUN_LENGTH_POINTER_OFFSET = 44
-"""Offset in bytes of the member `run_length` of `edgec_model_t`: its twelfth word."""
-
+_POINTER_BYTES = 4
 _HOOK = "bench_step"
 """The step hook that the protocol's `bench` sets; see firmware/app/console/steps.c."""
 
@@ -65,6 +62,7 @@ class TracePlan:
         timing: flash to simulate; nothing is simulated without wait states.
         pace: see `edgec.timing.memory`.
         is_aarch64: the core runs A64 code, which returns to X30 instead of R14.
+        runs: runs that are counted together, one after the other: those of an image.
     """
 
     image: Code
@@ -75,6 +73,7 @@ class TracePlan:
     timing: FlashTiming
     pace: BlockPace
     is_aarch64: bool = False
+    runs: int = 1
 
     def shares(self, address: int, size_bytes: int) -> LineShares:
         """Fetches of one execution of a block.
@@ -101,8 +100,11 @@ def make_plan(elf: Path, image: FirmwareImage, timing: FlashTiming, pace: BlockP
     """
     symbols = _symbols(elf, ("models", "arena", _HOOK))
     (model,) = struct.unpack("<I", image.read(symbols["models"]["st_value"], 4))
-    (run,) = struct.unpack("<I", image.read(model + _RUN_POINTER_OFFSET, 4))
-    (run_length,) = struct.unpack("<I", image.read(model + _RUN_LENGTH_POINTER_OFFSET, 4))
+    places = layout(NativeModel, _POINTER_BYTES)
+    run, run_length, image_runs = (
+        struct.unpack("<I", image.read(model + places[name], 4))[0]
+        for name in ("run", "run_length", "image_runs")
+    )
     arena = symbols["arena"]
     return TracePlan(
         image=image,
@@ -112,6 +114,7 @@ def make_plan(elf: Path, image: FirmwareImage, timing: FlashTiming, pace: BlockP
         divides=_divides(image),
         timing=timing,
         pace=pace,
+        runs=max(image_runs, 1),
     )
 
 

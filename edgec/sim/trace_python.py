@@ -70,7 +70,7 @@ class PythonTracer:
         self._return = -1  # of the run function to its caller; -1: it does not run
         self._resume = -1  # of the step hook to the run function; -1: it does not run
         self._low, self._high = 1 << 32, 0
-        self._finished = False
+        self._runs = 0
 
     def attach(self, uc: Any) -> None:
         """Set the hooks."""
@@ -103,12 +103,12 @@ class PythonTracer:
         written = (self._low, self._high) if self._high else (0, 0)
         return TraceRecords(
             found.edges, found.fetch_stalls, found.data_stalls, found.divides,
-            written, self._segment, self._finished,
+            written, self._segment, self._runs == self._plan.runs,
         )  # fmt: skip
 
     def _on_block(self, uc: Any, address: int, size: int, _data: object) -> None:
         if self._return < 0:
-            if address != self._plan.run_entry or self._finished:
+            if address != self._plan.run_entry or self._runs == self._plan.runs:
                 return
             self._return = uc.reg_read(self._link) & ~1
         elif self._resume >= 0:
@@ -130,7 +130,7 @@ class PythonTracer:
             self._resume = uc.reg_read(self._link) & ~1
         elif address == self._return:
             self._return = -1
-            self._finished = True
+            self._runs += 1
         else:
             return True
         self._block = None

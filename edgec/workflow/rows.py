@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from edgec.base.calls import Firing
 from edgec.base.errors import ConfigError
+from edgec.base.names import shown
 from edgec.base.options import Budget, CompileOptions, Progress, Rows
 from edgec.ir.graph import Graph
+from edgec.ir.rows import ROWS, RowBuffer
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Sections, chains_of
 from edgec.passes.rows.row_graph import by_itself, in_turns
 from edgec.report.model import RowsPoint, RowsReport
 from edgec.target.board import Board
@@ -28,6 +31,7 @@ _SLIDE_CYCLES = 0.75
 """Cycles of a byte that slides: a load and a store of a word take three."""
 _ROOMY = 1.25
 """Plans of memory take at most a quarter more than their floor."""
+_INPUT_ROWS = "--input-rows"
 _VARIABLES = 2048
 """RAM of firmware beside arena and stack."""
 
@@ -61,7 +65,7 @@ class RowsChoice:
 
 
 def check_rows(graph: Graph, options: CompileOptions) -> None:
-    """Refuse `--rows always` for models that run as a whole.
+    """Refuse `--rows always` and `--input-rows` for models that run as a whole.
 
     Args:
         graph: REAL stage.
@@ -70,8 +74,9 @@ def check_rows(graph: Graph, options: CompileOptions) -> None:
     Raises:
         ConfigError: says why they do.
     """
-    if options.rows is not Rows.ALWAYS:
+    if options.rows is not Rows.ALWAYS and not options.input_rows:
         return
+    option = _INPUT_ROWS if options.input_rows else "--rows always"
     reasons = {
         "a stream takes a few frames a run as it is": options.stream is not None,
         "runs of several lengths have layers of several heights": options.max_length is not None,
@@ -79,7 +84,27 @@ def check_rows(graph: Graph, options: CompileOptions) -> None:
     }
     found = next((reason for reason, holds in reasons.items() if holds), None)
     if found is not None:
-        raise ConfigError(found, where="--rows always", hint="leave out --rows")
+        raise ConfigError(found, where=option, hint=f"leave out {option}")
+    if options.input_rows:
+        _check_input(graph)
+
+
+def _check_input(graph: Graph) -> None:
+    """Refuse inputs that cannot be handed over by rows.
+
+    Raises:
+        ConfigError: there are several, or the input is no image.
+    """
+    name, *others = graph.inputs
+    shape = graph.shape(name)
+    if others:
+        what = f"takes one input, and the model has {len(graph.inputs)}"
+    elif len(shape) != 4 or shape[0] != 1:
+        form = "x".join(map(str, shape))
+        what = f"takes rows of one image, and the input {shown(name)} is {form}"
+    else:
+        return
+    raise ConfigError(what, where=_INPUT_ROWS, hint=f"leave out {_INPUT_ROWS}")
 
 
 def arena_limit(board: Board, budget: Budget | None) -> int | None:
@@ -97,6 +122,8 @@ def chosen_rows(
     rows: Rows,
     limit_bytes: int | None,
     progress: Progress,
+    *,
+    input_rows: bool = False,
 ) -> tuple[RowsChoice, RowsReport | None]:
     """Kernels of a graph, whose layers run in turns where that is asked for or needed.
 
@@ -107,14 +134,23 @@ def chosen_rows(
         rows: what the user asked for.
         limit_bytes: bytes that the arena may have; None: any number.
         progress: told what is being done.
+        input_rows: the caller hands the input over by rows.
 
     Returns:
         The choice, and the ways that were compared; None where none were looked for.
+
+    Raises:
+        ConfigError: no layers can take the input by rows.
     """
     choices = select_kernels(graph, target, decisions)
     floor = _peak(graph, choices).arena_bytes
     whole = RowsChoice(graph, choices, floor, None)
     roomy = limit_bytes is None or floor * _ROOMY <= limit_bytes
+    if input_rows:
+        progress("looking for layers that can take the input by rows")
+        whole = _planned(graph, choices, target)
+        ways = _handed_choices(whole, target, decisions)
+        return _chosen(ways, rows, limit_bytes, whole)
     fixed = not graph.is_straight or graph.length is not None
     if rows is Rows.NEVER or fixed or (rows is Rows.AUTO and roomy):
         return whole, None
@@ -122,14 +158,33 @@ def chosen_rows(
     if rows is Rows.AUTO and (limit_bytes is None or whole.arena_bytes <= limit_bytes):
         return whole, None
     progress("looking for layers that can run in turns of a few rows")
-    found = row_choices(whole, target, decisions)
+    return _chosen(row_choices(whole, target, decisions), rows, limit_bytes)
+
+
+def _chosen(
+    found: Sequence[RowsChoice],
+    rows: Rows,
+    limit_bytes: int | None,
+    beside: RowsChoice | None = None,
+) -> tuple[RowsChoice, RowsReport]:
+    """The fastest of the ways that fit; without a limit, or with `--rows always`, the smallest.
+
+    Args:
+        found: the smallest first, the fastest last.
+        rows: what the user asked for.
+        limit_bytes: bytes that the arena may have; None: any number.
+        beside: the graph as it is, to compare with, where it is none of the ways.
+    """
     fitting = [
         number
         for number, each in enumerate(found)
         if limit_bytes is not None and each.arena_bytes <= limit_bytes
     ]
     chosen = fitting[-1] if rows is Rows.AUTO and fitting else 0
-    return found[chosen], RowsReport(chosen, tuple(each.point for each in found))
+    handed = found[chosen].graph.chains[0].handed if found[chosen].graph.chains else None
+    input_rows = 0 if handed is None else handed.firing.rows
+    points = tuple(each.point for each in (*found, *((beside,) if beside else ())))
+    return found[chosen], RowsReport(chosen, points, input_rows)
 
 
 def row_choices(
@@ -142,6 +197,32 @@ def row_choices(
         target: the processor.
         decisions: nodes that planners decided for stay as they are.
     """
+    return _front((whole, *_ways(whole, target, decisions, None)))
+
+
+def _handed_choices(
+    whole: RowsChoice, target: Target, decisions: Mapping[str, object]
+) -> tuple[RowsChoice, ...]:
+    """Likewise, where the caller hands the input over by rows.
+
+    Raises:
+        ConfigError: no layers can take it so.
+    """
+    (name,) = whole.graph.inputs
+    found = _front(_ways(whole, target, decisions, name))
+    if not found:
+        raise ConfigError(
+            "the first layers cannot compute a few rows of this input at a time",
+            where=_INPUT_ROWS,
+            hint="docs/rows.md says which layers can; leave out --input-rows",
+        )
+    return found
+
+
+def _ways(
+    whole: RowsChoice, target: Target, decisions: Mapping[str, object], handed: str | None
+) -> list[RowsChoice]:
+    """The graph in turns at several limits; `handed`: an input that comes by rows."""
     graph, choices = whole.graph, whole.choices
     peak, alone = _peak(graph, choices), _peak(graph, choices, overlapping=False)
     chains = chains_of(
@@ -149,11 +230,14 @@ def row_choices(
         peak.arena_bytes,
         lambda node, reads, rows: scratch_bytes(by_itself(graph, node, reads, rows), target),
         frozenset(decisions),
+        handed,
     )
     names = [choice.node.name for choice in choices]
     found: dict[tuple[object, ...], RowsChoice] = {}
     for steps in (peak.by_step, alone.by_step):
-        sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)))
+        sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)), handed)
+        if sections.least_bytes >= IMPOSSIBLE:
+            continue
         for factor in _LIMITS:
             cut = sections.cheapest(int(sections.least_bytes * factor))
             key = tuple((each.first, each.end, each.size_bytes) for each in cut)
@@ -162,7 +246,7 @@ def row_choices(
                 kernels = select_kernels(made, target, decisions)
                 smaller = _with_less_scratch(made, kernels, target)
                 found[key] = _planned(made, smaller, target, sum(each.cost for each in cut))
-    return _front((whole, *found.values()))
+    return list(found.values())
 
 
 def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
@@ -235,10 +319,16 @@ def _slid(graph: Graph) -> int:
     total = 0
     for chain in graph.chains:
         for name, buffer in chain.buffers.items():
-            value, firing = graph.values[buffer.tensor], chain.firings[name]
-            kept = value.size_bytes - value.size_bytes // value.shape[1] * buffer.rows
-            total += kept * (firing.count + firing.padding)
+            total += _slid_by(graph, buffer, chain.firings[name])
+        if chain.handed is not None and chain.handed.buffer is not None:
+            total += _slid_by(graph, chain.handed.buffer, chain.handed.firing)
     return total
+
+
+def _slid_by(graph: Graph, buffer: RowBuffer, firing: Firing) -> int:
+    value = graph.values[buffer.tensor]
+    kept = value.size_bytes - value.size_bytes // value.shape[ROWS] * buffer.rows
+    return kept * (firing.count + firing.padding)
 
 
 def _peak(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = True) -> Peak:

@@ -24,18 +24,25 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     if (status != EDGEC_OK) {
         return status;
     }
-    for (uint32_t i = 0; i < model->num_inputs; ++i) {
-        const edgec_tensor_t *tensor = &model->inputs[i];
-        const size_t bytes = bytes_of_run(model, tensor, form->length);
-        (void)memcpy(arena + tensor->offset, inputs[i] + sample * bytes, bytes);
-    }
     context->hook = hook;
     if (form->bits != 0) {
         (void)model->set_activation_bits(context, form->bits);
     }
-    status = form->length == 0U ? model->run(context) : model->run_length(context, form->length);
-    if (status != EDGEC_OK) {
-        return status == EDGEC_NOT_YET ? EDGEC_OK : status;
+    const size_t runs = model->image_runs == 0U ? 1U : model->image_runs;
+    for (size_t run = sample * runs; run < (sample + 1U) * runs; ++run) {
+        for (uint32_t i = 0; i < model->num_inputs; ++i) {
+            const edgec_tensor_t *tensor = &model->inputs[i];
+            const size_t bytes = bytes_of_run(model, tensor, form->length);
+            (void)memcpy(arena + tensor->offset, inputs[i] + run * bytes, bytes);
+        }
+        status =
+            form->length == 0U ? model->run(context) : model->run_length(context, form->length);
+        if (status != EDGEC_OK && status != EDGEC_NOT_YET) {
+            return status;
+        }
+    }
+    if (status == EDGEC_NOT_YET) {
+        return EDGEC_OK;
     }
     for (uint32_t i = 0; i < model->num_outputs; ++i) {
         const edgec_tensor_t *tensor = &model->outputs[i];

@@ -38,7 +38,7 @@ struct edgec_trace {
     trace_flash_t flash;
     uint32_t block; /* that runs now; NONE: what runs does not count */
     uint32_t return_address, resume_address;
-    uint32_t segment;
+    uint32_t segment, runs;
     uint64_t executed;
     uint32_t low, high;
     bool running, paused, finished, failed;
@@ -232,7 +232,7 @@ void edgec_trace_on_block(void *uc, uint64_t address, uint32_t size, void *user)
             trace->resume_address = read_register(trace, trace->config.registers[14]) & ~1U;
         } else if (start == trace->return_address) {
             trace->running = false;
-            trace->finished = true;
+            trace->finished = ++trace->runs == trace->config.runs;
         }
         if (trace->paused || !trace->running) {
             trace->block = NONE;

@@ -27,6 +27,7 @@ typedef struct {
     int32_t registers[16]; /* Unicorn's numbers of r0 to r15 */
     int32_t status;        /* its number of XPSR */
     uint32_t run_entry, hook_entry;
+    uint32_t runs;              /* that are counted, one after the other */
     trace_flash_timing_t flash; /* without wait states: nothing is simulated */
 } edgec_trace_config_t;
 

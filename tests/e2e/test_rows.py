@@ -2,61 +2,18 @@
 
 import numpy as np
 import pytest
-from onnx import TensorProto, helper, numpy_helper, save
+from row_networks import built, photographs, write_network
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import Budget, CompileOptions, Rows, StreamOptions
-from edgec.commands.compile import compile_model
+from edgec.base.options import Budget, Rows, StreamOptions
 from edgec.report.model import Report
 from edgec.workflow.session import open_session
 from edgec.workflow.validation import validate
 
-SIDE = 32
-COUNT = 4
-
-
-def photographs(count=COUNT):
-    return np.random.default_rng(5).normal(0, 1, (count, 3, SIDE, SIDE)).astype(np.float32)
-
 
 @pytest.fixture(scope="module")
 def network(tmp_path_factory):
-    """A convolution of stride 2, a block that widens sixfold and adds, and a pool."""
-    rng, nodes, weights = np.random.default_rng(4), [], []
-
-    def layer(x, y, inputs, outputs, size, **attributes):
-        depth = inputs // attributes.get("group", 1)
-        shape = (outputs, depth, size, size)
-        array = rng.normal(0, np.sqrt(2 / np.prod(shape[1:])), shape).astype(np.float32)
-        weights.append(numpy_helper.from_array(array, f"w_{y}"))
-        weights.append(numpy_helper.from_array(np.full(outputs, 0.2, np.float32), f"b_{y}"))
-        pads = [size // 2] * 4
-        inputs = [x, f"w_{y}", f"b_{y}"]
-        nodes.append(helper.make_node("Conv", inputs, [f"{y}_sum"], pads=pads, **attributes))
-        nodes.append(helper.make_node("Relu", [f"{y}_sum"], [y]))
-
-    layer("x", "a", 3, 8, 3, strides=[2, 2])
-    layer("a", "b", 8, 48, 1)
-    layer("b", "c", 48, 48, 3, group=48)
-    layer("c", "d", 48, 8, 1)
-    nodes.append(helper.make_node("Add", ["a", "d"], ["e"]))
-    layer("e", "f", 8, 16, 3, strides=[2, 2])
-    nodes.append(helper.make_node("GlobalAveragePool", ["f"], ["g"]))
-    nodes.append(helper.make_node("Flatten", ["g"], ["y"]))
-    given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, SIDE, SIDE])
-    found = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 16])
-    graph = helper.make_graph(nodes, "photographs", [given], [found], weights)
-    path = tmp_path_factory.mktemp("rows") / "photographs.onnx"
-    opsets = [helper.make_opsetid("", 13)]
-    save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
-    return path
-
-
-def built(network, folder, board="nucleo_f446re", **options):
-    calibration = {"x": photographs()}
-    return compile_model(
-        network, board, calibration=calibration, out=folder, options=CompileOptions(**options)
-    )
+    return write_network(tmp_path_factory.mktemp("rows"))
 
 
 @pytest.mark.parametrize("board", ["nucleo_f446re", "rpi_pico"])

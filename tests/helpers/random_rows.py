@@ -57,22 +57,38 @@ def _sum(net: Net, a: str, b: str) -> str:
     return net.node(qops.QAdd(params), [a, b], net.output(net.shape(a), quant))
 
 
-def cut(graph: Graph, rng: np.random.Generator) -> Graph:
-    """The graph with random neighbours in turns, at a random pace."""
+def cut(graph: Graph, rng: np.random.Generator, *, by_rows: bool = False) -> Graph:
+    """The graph with random neighbours in turns, at a random pace.
+
+    Args:
+        graph: of `image_network`.
+        rng: decides.
+        by_rows: let the caller hand the input over by rows, if the first layers can take it so.
+    """
     reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
     chains: list[Timeline] = []
     number = 0
     while number < len(graph.nodes):
         length = int(rng.integers(2, 7))
+        handed = graph.inputs[0] if by_rows and not number and len(graph.inputs) == 1 else None
+        if handed is not None:
+            readers = {reader.name for reader in graph.consumers[handed]}
+            last = max(i for i, node in enumerate(graph.nodes) if node.name in readers)
+            length = max(length, last + 1)
         nodes = graph.nodes[number : number + length]
-        found = _chain(graph, nodes, reads, rng)
+        found = _chain(graph, nodes, reads, rng, handed)
+        if handed is not None and found is None:
+            return graph
         number += len(nodes) if found else 1
         chains += [found] if found else []
     return in_turns(graph, chains)
 
 
-def _chain(graph, nodes: Sequence, reads, rng: np.random.Generator) -> Timeline | None:
-    if len(nodes) < 2 or any(node.name not in reads for node in nodes):
+def _chain(
+    graph, nodes: Sequence, reads, rng: np.random.Generator, handed: str | None
+) -> Timeline | None:
+    few = len(nodes) < 2 and handed is None
+    if few or any(node.name not in reads for node in nodes):
         return None
     inside = {node.name for node in nodes}
     kept = frozenset(
@@ -82,4 +98,4 @@ def _chain(graph, nodes: Sequence, reads, rng: np.random.Generator) -> Timeline 
         or any(reader.name not in inside for reader in graph.consumers[node.output])
     )
     pace = Pace(int(rng.integers(1, 5)), bool(rng.integers(2)))
-    return timeline(graph, nodes, reads, kept, pace)
+    return timeline(graph, nodes, reads, kept, pace, handed)

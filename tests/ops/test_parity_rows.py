@@ -19,10 +19,11 @@ from edgec.toolchain.cc import WARNING_FLAGS
 FLAGS = ("-O1", *WARNING_FLAGS, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
-def check_in_turns(seed, folder, board="host"):
+def check_in_turns(seed, folder, board="host", *, by_rows=False):
     """Number of layers in turns."""
     graph = image_network(Net.seeded(seed), 8)
-    return check_chains(graph, cut(graph, np.random.default_rng(seed)), folder, board)
+    rows = cut(graph, np.random.default_rng(seed), by_rows=by_rows)
+    return check_chains(graph, rows, folder, board)
 
 
 def check_chains(graph, rows, folder, board):
@@ -75,3 +76,9 @@ def test_many_rows_take_no_more_time():
 @pytest.mark.parametrize("seed", range(10))
 def test_random_chains(seed, board, tmp_path):
     check_in_turns(seed, tmp_path, board)
+
+
+@pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi", "nucleo_g0b1re"])
+@pytest.mark.parametrize("seed", range(8))
+def test_random_chains_of_images_that_come_by_rows(seed, board, tmp_path):
+    check_in_turns(seed, tmp_path, board, by_rows=True)

@@ -195,6 +195,7 @@ class CompileOptions(IntegerOptions):
             all others.
         optimize: what the generated library and the compiler of the firmware prefer.
         rows: layers that compute a few rows at a time.
+        input_rows: the caller hands the input over by rows, so that no whole image is in memory.
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
@@ -213,6 +214,7 @@ class CompileOptions(IntegerOptions):
     placement: Placement | None = None
     optimize: Optimize = Optimize.SPEED
     rows: Rows = Rows.AUTO
+    input_rows: bool = False
     stream: StreamOptions | None = None
 
     def __post_init__(self) -> None:
@@ -224,6 +226,20 @@ class CompileOptions(IntegerOptions):
                     self.app is App.CONSOLE,
                     "takes the place of the console's main program",
                     "leave out --main or --app",
+                ),
+                Effect(
+                    "--input-rows",
+                    self.input_rows,
+                    self.rows is not Rows.NEVER,
+                    "lets the first layers compute a few rows at a time",
+                    "leave out --input-rows or --rows never",
+                ),
+                Effect(
+                    "--input-rows",
+                    self.input_rows,
+                    self.app is App.CONSOLE,
+                    "is not what MLPerf's runner asks for: it sends whole inputs",
+                    "leave out --input-rows or --app",
                 ),
                 Effect(
                     "--stream",

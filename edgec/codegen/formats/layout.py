@@ -44,9 +44,16 @@ def exported(report: Report, sources: Sequence[str], labels: int, output: int) -
         outputs=tuple(_port(names, "OUTPUT", *port) for port in enumerate(report.outputs)),
         labels=labels,
         labelled=output,
-        warm_up=0 if report.stream is None else report.stream.warm_up,
+        warm_up=_warm_up(report),
         stack=stack_text(report.memory.run_stack, report.board.core.value),
     )
+
+
+def _warm_up(report: Report) -> int:
+    """Runs before the first output."""
+    if report.stream is not None:
+        return report.stream.warm_up
+    return max(port.runs for port in report.inputs) - 1
 
 
 def _port(names: LibraryNames, kind: str, number: int, port: TensorReport) -> ExportedPort:
@@ -55,7 +62,7 @@ def _port(names: LibraryNames, kind: str, number: int, port: TensorReport) -> Ex
         number=number,
         name=harmless_text(port.name),
         c_type=f"{port.library_dtype}_t",
-        shape=str(list(port.library_shape)),
+        shape=str(list(port.run_shape)),
         meaning=_meaning(port),
         rest="0" if port.feature_scales else macro,
     )

@@ -67,7 +67,7 @@ class Exported:
         inputs, outputs: in the model's order.
         labels: how many names of classes it has.
         labelled: number of the output that they belong to.
-        warm_up: runs of a stream that give no output yet.
+        warm_up: runs of a stream, or of an image that comes by rows, that give no output yet.
         stack: what its functions need, in words; "": not measured.
     """
 

@@ -22,6 +22,8 @@ from edgec.passes.rows.timeline import Pace, Timeline, timeline
 PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
 _LONGEST = 48
 """Nodes of a chain at most."""
+IMPOSSIBLE = 1 << 62
+"""More bytes than there are."""
 _CALL_COST = 200.0
 """Price of a call in bytes that slide: it takes about 200 times the cycles of a byte."""
 
@@ -58,7 +60,11 @@ class Sections:
 
     @classmethod
     def of(
-        cls, graph: Graph, chains: Iterable[Section], whole_bytes: Mapping[str, int]
+        cls,
+        graph: Graph,
+        chains: Iterable[Section],
+        whole_bytes: Mapping[str, int],
+        handed: str | None = None,
     ) -> Sections:
         """Chains, and nodes as they are.
 
@@ -66,19 +72,21 @@ class Sections:
             graph: INTEGER stage, straight.
             chains: from `chains_of`.
             whole_bytes: bytes that live while a node runs by itself, by its name; 0 of views.
+            handed: see `chains_of`; the first node is in a chain then.
         """
         alone = [
             Section(number, number + 1, whole_bytes.get(node.name, 0), 0.0)
             for number, node in enumerate(graph.nodes)
+            if number or handed is None
         ]
         found = sorted((*alone, *chains), key=lambda each: (each.end, each.cost))
         return cls(graph, tuple(found))
 
     @property
     def least_bytes(self) -> int:
-        """The least peak of all ways to cut the graph."""
+        """The least peak of all ways to cut the graph; `IMPOSSIBLE` or more: there is none."""
         count = len(self.graph.nodes)
-        best = [0, *[1 << 62] * count]
+        best = [0, *[IMPOSSIBLE] * count]
         for each in self.all:
             best[each.end] = min(best[each.end], max(best[each.first], each.size_bytes))
         return best[count]
@@ -110,6 +118,7 @@ def chains_of(
     most_bytes: int,
     scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
     fixed: frozenset[str] = frozenset(),
+    handed: str | None = None,
 ) -> tuple[Section, ...]:
     """All chains of a graph that could serve.
 
@@ -119,8 +128,9 @@ def chains_of(
         scratch_bytes: working memory of a node that reads some operands by rows and computes so
             many rows at a time.
         fixed: names of nodes that stay as they are.
+        handed: an input that the caller hands over by rows: all that reads it is in one chain.
     """
-    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed).chains())
+    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed, handed).chains())
 
 
 class _Cutter:
@@ -132,8 +142,10 @@ class _Cutter:
         most_bytes: int,
         scratch: Callable[[Node, tuple[Read, ...], int], int],
         fixed: frozenset[str],
+        handed: str | None,
     ) -> None:
         self._graph, self._most, self._scratch = graph, most_bytes, scratch
+        self._handed = handed
         self._known: dict[tuple[str, int], int] = {}
         self._nodes = graph.nodes
         self._reads: dict[str, tuple[Read, ...]] = {}
@@ -151,7 +163,9 @@ class _Cutter:
     def chains(self) -> Iterator[Section]:
         """All chains that could serve."""
         for first in range(len(self._nodes)):
-            for end in range(first + 2, min(first + _LONGEST, len(self._nodes)) + 1):
+            # A chain of one layer serves where the rows of its operand are handed over.
+            least = 1 if first == 0 and self._handed is not None else 2
+            for end in range(first + least, min(first + _LONGEST, len(self._nodes)) + 1):
                 if self._nodes[end - 1].name not in self._reads:
                     break
                 if self._nodes[first].name in self._reads:
@@ -160,18 +174,23 @@ class _Cutter:
     def _paces(self, first: int, end: int) -> Iterator[Section]:
         """A chain at each pace; those that are neither smaller nor cheaper than another are not."""
         nodes = self._nodes[first:end]
+        handed = self._handed if first == 0 else None
+        if handed is not None and self._last.get(handed, -1) >= end:
+            return  # somebody else reads it, too
         kept = frozenset(n.output for n in nodes if self._last.get(n.output, -1) >= end)
-        if len(kept) == len(nodes):
+        if len(kept) == len(nodes) and handed is None:
             return
         read = {name for n in nodes for name in n.inputs if self._born.get(name, first) < first}
+        read.discard(handed or "")
         beside = sum(
             self._graph.values[name].size_bytes
             for name, born in self._born.items()
             if born < first and self._last.get(name, -1) >= end and name not in read
+            if name != self._handed
         )
         found: list[Section] = []
         for pace in PACES:
-            chain = timeline(self._graph, nodes, self._reads, kept, pace)
+            chain = timeline(self._graph, nodes, self._reads, kept, pace, handed)
             if chain is None:
                 continue
             dying = frozenset(name for name in read if self._last[name] < end)
@@ -202,12 +221,13 @@ class _Cutter:
         )
         rows = {name: row_bytes(graph, name) for name in chain.depths}
         lasting, passing = 0, {}
-        for node in chain.nodes:
-            depth, own = chain.depths.get(node.output), chain.firings[node.name].rows
-            if depth is not None and depth > own:
-                lasting += depth * rows[node.output]
+        handed = "" if chain.handed is None else chain.handed.name
+        for name, firing in chain.written().items():
+            depth = chain.depths.get(name)
+            if depth is not None and (depth > firing.rows or name == handed):
+                lasting += depth * rows[name]
             elif depth is not None:
-                passing[node.output] = own * rows[node.output]
+                passing[name] = firing.rows * rows[name]
         step = max(
             self._scratch_of(node, chain.firings[node.name].rows)
             + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})

@@ -5,6 +5,7 @@ Rules:
    padding; the padding of columns stays.
 2. buffer: rows of a value that later turns read lie in a buffer (`QRowsInto`), readers see their
    part of it (`QRowsFrom`).
+   An input that the caller hands over by rows has such a buffer, too.
 3. whole tensor: what is read or written by rows from or for the nodes around is a part that moves
    on with the time; with padding, if some is read, all around the image.
 
@@ -20,7 +21,7 @@ from dataclasses import replace
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
-from edgec.ir.rows import ROWS, RowBuffer, RowChain, RowFill
+from edgec.ir.rows import ROWS, HandedRows, RowBuffer, RowChain, RowFill
 from edgec.passes.rows.reads import Read
 from edgec.passes.rows.timeline import RowSlice, Timeline
 
@@ -93,6 +94,9 @@ class _Rewriting:
         nodes: list[Node] = []
         for name in self._graph.inputs:
             nodes += self._surrounded(name)
+        for chain in self._chains:
+            if chain.handed is not None:
+                nodes += self._kept_rows(chain.handed.name, chain.handed.firing.rows, chain)
         for node in self._graph.nodes:
             if node.name in self._chain_of:
                 nodes += self._fired(node, self._chain_of[node.name])
@@ -123,12 +127,8 @@ class _Rewriting:
         rows = chain.firings[node.name].rows
         name = node.output
         if name not in chain.kept:
-            self._values[name] = with_rows(self._graph.values[name], rows)
             yield replace(node, attrs=attrs, inputs=inputs)
-            depth = chain.depths[name]
-            if depth > rows:
-                self._buffers[name] = self._fresh(f"{name} rows")
-                yield self._view(name, qops.QRowsInto(depth, depth - rows), self._buffers[name])
+            yield from self._kept_rows(name, rows, chain)
             return
         own = self._fresh(f"{name} rows")
         self._values[own] = replace(
@@ -143,6 +143,14 @@ class _Rewriting:
         around = self._padded[name] = self._fresh(f"{name} padded")
         yield self._view(own, qops.QRowsInto(top + height + bottom, top, rows), around)
         yield self._view(around, qops.QRowsFrom(height, top), name)
+
+    def _kept_rows(self, name: str, rows: int, chain: Timeline) -> Iterator[Node]:
+        """The rows of a time of a value within a chain, and the buffer that later turns read."""
+        self._values[name] = with_rows(self._graph.values[name], rows)
+        depth = chain.depths[name]
+        if depth > rows:
+            self._buffers[name] = self._fresh(f"{name} rows")
+            yield self._view(name, qops.QRowsInto(depth, depth - rows), self._buffers[name])
 
     def _read(self, part: RowSlice, chain: Timeline, operands: list[str]) -> Iterator[Node]:
         """A view of the rows of an operand; it takes its place in `operands`."""
@@ -178,20 +186,29 @@ class _Rewriting:
 
     def _record(self, chain: Timeline) -> RowChain:
         """A chain as lowering needs it."""
-        buffers: dict[str, RowBuffer] = {}
-        fills: list[RowFill] = []
-        padding = chain.bytes_of_padding
-        for node in chain.nodes:
-            name, rows = node.output, chain.firings[node.name].rows
-            if chain.depths.get(name, 0) > rows:
-                buffers[node.name] = RowBuffer(self._buffers[name], rows, padding.get(name, 0))
-                if name in padding:
-                    fills.append(RowFill(self._buffers[name], padding[name], chain.depths[name]))
+        padding, handed = chain.bytes_of_padding, None
+        buffers = {
+            name: RowBuffer(self._buffers[name], firing.rows, padding.get(name, 0))
+            for name, firing in chain.written().items()
+            if chain.depths.get(name, 0) > firing.rows
+        }
+        if chain.handed is not None:
+            handed = HandedRows(
+                chain.handed.name, chain.handed.firing, buffers.get(chain.handed.name)
+            )
+        fills = []
+        for name, buffer in buffers.items():
+            if name in padding:
+                depth = self._values[buffer.tensor].shape[ROWS]
+                # Rows that are handed over are there before the padding is written.
+                own = buffer.rows if handed is not None and name == handed.name else 0
+                fills.append(RowFill(buffer.tensor, padding[name], depth - own))
         for name in chain.margins:
             # Those of other chains, too: whoever comes first fills for all.
             fills.append(RowFill(self._padded[name], padding[name], *self._margins[name]))
         whole = {part.read.name for part in chain.slices if part.read.name not in chain.depths}
         roots = frozenset(self._padded.get(name, name) for name in (*whole, *chain.kept))
         names = {node.name: node.output for node in chain.nodes}
+        kept = {node.name: buffers[node.output] for node in chain.nodes if node.output in buffers}
         title = f"{chain.nodes[0].output} to {chain.nodes[-1].output}"
-        return RowChain(title, chain.turns, chain.firings, names, buffers, tuple(fills), roots)
+        return RowChain(title, chain.turns, chain.firings, names, kept, tuple(fills), roots, handed)

@@ -61,6 +61,19 @@ class RowSlice:
     step: int
 
 
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """Rows of the graph's input that the caller hands over, as if a layer computed them.
+
+    Attributes:
+        name: the input.
+        firing: its times.
+    """
+
+    name: str
+    firing: Firing
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
     """Times and rows of the nodes of a chain.
@@ -69,6 +82,7 @@ class Timeline:
         nodes: in order.
         kept: values of the chain whose rows others need, too.
         firings: by name of the node.
+        handed: turns in which the caller hands over rows of the graph's input; None: it is whole.
         slices: what is read each time.
         depths: rows of the buffer of each value that nobody else needs.
         margins: rows of padding above and below a whole tensor that is read by rows.
@@ -78,6 +92,7 @@ class Timeline:
     nodes: tuple[Node, ...]
     kept: frozenset[str]
     firings: Mapping[str, Firing] = field(default_factory=dict)
+    handed: Handed | None = None
     slices: tuple[RowSlice, ...] = ()
     depths: Mapping[str, int] = field(default_factory=dict)
     margins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -91,12 +106,17 @@ class Timeline:
     def slid_bytes(self, graph: Graph) -> int:
         """Bytes that slide in a run."""
         total = 0
-        for node in self.nodes:
-            depth, firing = self.depths.get(node.output), self.firings[node.name]
+        for name, firing in self.written().items():
+            depth = self.depths.get(name)
             if depth is not None and depth > firing.rows:
-                kept = (depth - firing.rows) * row_bytes(graph, node.output)
+                kept = (depth - firing.rows) * row_bytes(graph, name)
                 total += kept * (firing.count + firing.padding)
         return total
+
+    def written(self) -> dict[str, Firing]:
+        """The times of each value of the chain: what its nodes compute, and what is handed over."""
+        found = {} if self.handed is None else {self.handed.name: self.handed.firing}
+        return found | {node.output: self.firings[node.name] for node in self.nodes}
 
 
 def timeline(
@@ -105,6 +125,7 @@ def timeline(
     reads: Mapping[str, tuple[Read, ...]],
     kept: frozenset[str],
     pace: Pace,
+    handed: str | None = None,
 ) -> Timeline | None:
     """Times of a chain; None where these nodes cannot run in turns at this pace.
 
@@ -114,8 +135,9 @@ def timeline(
         reads: what each of them reads by rows.
         kept: values of theirs that others read, or outputs of the graph.
         pace: rows of a time.
+        handed: an input of the graph that the caller hands over by rows; None: all are whole.
     """
-    return _Planner(graph, tuple(nodes), reads, kept, pace).found()
+    return _Planner(graph, tuple(nodes), reads, kept, pace, handed).found()
 
 
 class _Impossible(Exception):
@@ -132,38 +154,42 @@ class _Planner:
         reads: Mapping[str, tuple[Read, ...]],
         kept: frozenset[str],
         pace: Pace,
+        handed: str | None,
     ) -> None:
         self._graph, self._nodes, self._reads = graph, nodes, reads
-        self._kept, self._pace = kept, pace
-        self._made = {node.output: node for node in nodes}
+        self._kept, self._pace, self._handed = kept, pace, handed
+        self._made = {node.output for node in nodes} | ({handed} if handed else set())
+        self._inner = self._made - kept
         self._rows: dict[str, int] = {}
         self._period: dict[str, int] = {}
         self._phase: dict[str, int] = {}
-        heights = [graph.shape(node.output)[ROWS] for node in nodes]
-        self._highest = max(heights)
+        self._highest = max(graph.shape(name)[ROWS] for name in self._made)
         self._base: int | None = None
 
     def found(self) -> Timeline | None:
         """The times; None where there are none."""
         try:
+            if self._handed is not None:
+                self._begin(self._handed, ())
             for node in self._nodes:
                 self._place(node)
             self._delay_first()
             padding = self._padding()
             firings = {
-                node.name: Firing(
-                    self._phase[node.output],
-                    self._period[node.output],
-                    self._count(node.output),
-                    self._rows[node.output],
-                    padding.get(node.output, 0),
+                name: Firing(
+                    self._phase[name],
+                    self._period[name],
+                    self._count(name),
+                    self._rows[name],
+                    padding.get(name, 0),
                 )
-                for node in self._nodes
+                for name in self._made
             }
             made = Timeline(
                 self._nodes,
                 self._kept,
-                firings,
+                {node.name: firings[node.output] for node in self._nodes},
+                Handed(self._handed, firings[self._handed]) if self._handed else None,
                 *self._buffers(),
                 self._margins(),
                 self._bytes(),
@@ -200,8 +226,10 @@ class _Planner:
 
     def _place(self, node: Node) -> None:
         """Rows, period and phase of a node whose operands have theirs."""
-        name, sources = node.output, self._sources(node)
-        self._rows[name] = rows = self._rows_of(node, sources)
+        self._begin(node.output, self._sources(node))
+
+    def _begin(self, name: str, sources: Sequence[Read]) -> None:
+        self._rows[name] = rows = self._rows_of(name, sources)
         if not sources:
             self._base = self._base or rows
             found = {self._of_highest(name, rows)}
@@ -223,8 +251,8 @@ class _Planner:
             raise _Impossible
         return ratio
 
-    def _rows_of(self, node: Node, sources: Sequence[Read]) -> int:
-        height = self._height(node.output)
+    def _rows_of(self, name: str, sources: Sequence[Read]) -> int:
+        height = self._height(name)
         least = self._pace.least(height, self._highest)
         fitting = [
             rows
@@ -263,7 +291,7 @@ class _Planner:
         """Times that give rows of padding after the image, while others need later rows."""
         found: dict[str, int] = {}
         for node, read in self._readers():
-            if read.name in self._made and read.name not in self._kept:
+            if read.name in self._inner:
                 last = self._phase[node.output]
                 last += self._period[node.output] * (self._count(node.output) - 1)
                 times = (last - self._phase[read.name]) // self._period[read.name] + 1
@@ -273,7 +301,7 @@ class _Planner:
 
     def _buffers(self) -> tuple[tuple[RowSlice, ...], dict[str, int]]:
         """Slices that are read each time, and the rows of each buffer."""
-        depths = {n.output: self._rows[n.output] for n in self._nodes if n.output not in self._kept}
+        depths = {name: rows for name, rows in self._rows.items() if name in self._inner}
         lagging: list[tuple[Node, Read, int, int]] = []
         for node, read in self._readers():
             window, rows = read.window, self._rows[node.output]
@@ -303,7 +331,7 @@ class _Planner:
         """
         found: dict[str, tuple[int, int]] = {}
         for node, read in self._readers():
-            if read.name in self._made and read.name not in self._kept:
+            if read.name in self._inner:
                 continue
             window = read.window
             last = window.height(self._height(node.output)) - window.top

@@ -105,6 +105,11 @@ class Report:
         outputs = [len(layer.outputs) for layer in self.layers]
         return tuple(call.step for call in calls_of(self.loops, outputs))
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether several runs take a sample, each the next rows of its image."""
+        return any(tensor.runs > 1 for tensor in self.inputs)
+
     def lost(self, step: int) -> float | None:
         """The share of the noise at the outputs that a layer adds; None where none was tried."""
         own = [loss.share for loss in self.losses if loss.step == step]

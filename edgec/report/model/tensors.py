@@ -34,6 +34,8 @@ class TensorReport:
         labels: names of the classes that it has scores or numbers for, if the file has them.
         rows: rows of the table from which an input of token ids chooses; None: it chooses none.
         in_float32: see `QuantParams`.
+        runs: runs that take it together, each the next rows of `library_shape`; `size_bytes` are
+            those of one.
     """
 
     name: str
@@ -53,6 +55,14 @@ class TensorReport:
     labels: tuple[str, ...] = ()
     rows: int | None = None
     in_float32: bool = False
+    runs: int = 1
+
+    @property
+    def run_shape(self) -> tuple[int, ...]:
+        """Shape in the arena of the part that a run takes."""
+        if self.runs == 1:
+            return self.library_shape
+        return (1, self.library_shape[1] // self.runs, *self.library_shape[2:])
 
     @property
     def quant(self) -> QuantParams:

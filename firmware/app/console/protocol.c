@@ -95,6 +95,9 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     if (model->state_bytes > 0U) {
         reply_number("state=", model->state_bytes);
     }
+    if (model->image_runs > 0U) {
+        reply_number("image_runs=", model->image_runs);
+    }
 #endif
     reply_number("steps=", model->num_steps);
     if (model->set_activation_bits != NULL) {
@@ -155,7 +158,7 @@ static const char *serve_length(protocol_t *protocol, char *rest) {
 static const char *serve_reset(protocol_t *protocol, char *rest) {
     (void)rest;
     if (protocol->model->reset == NULL) {
-        return "model has no state";
+        return "model keeps nothing";
     }
     (void)protocol->model->reset(&protocol->context);
     protocol_forget(protocol);

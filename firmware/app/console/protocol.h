@@ -48,7 +48,8 @@
 #define PROTOCOL_MAX_INPUTS 16U
 #endif
 
-/* The build defines PROTOCOL_STATE where a model has a state: only then is there `reset`. */
+/* The build defines PROTOCOL_STATE where a model keeps something from run to run, a state or rows
+ * of an image: only then is there `reset`. */
 
 /* Parts of the program; filled in by console.c. */
 typedef struct protocol_config {

@@ -20,6 +20,10 @@
  * A model compiled with --stream takes a few frames a run.  Its first runs after a reset return
  * EDGEC_NOT_YET: they keep their frames, and their outputs mean nothing.
  *
+ * A model compiled with --input-rows takes an image a few rows a run, and has
+ * edgec_<name>_push_rows, which takes any number of rows.  Both return EDGEC_NOT_YET before the
+ * image is complete; until then nobody else may write to the arena.
+ *
  * A run overwrites its inputs.  Contexts share nothing, so models may run in several threads, and
  * several models may use one arena in turn.  Each context has a state of its own.
  */
@@ -50,9 +54,9 @@ typedef enum edgec_status {
     EDGEC_ERROR_NULL = 1,      /* a pointer argument is NULL */
     EDGEC_ERROR_ARENA = 2,     /* the arena is too small or not aligned */
     EDGEC_ERROR_NOT_READY = 3, /* run before init */
-    EDGEC_ERROR_LENGTH = 4,    /* no length that a run can have */
+    EDGEC_ERROR_LENGTH = 4,    /* no length that a run can have, or more rows than are missing */
     EDGEC_ERROR_STATE = 5,     /* the memory of the state is missing, too small or not aligned */
-    EDGEC_NOT_YET = 6,         /* no error: outputs say nothing before more runs of the stream */
+    EDGEC_NOT_YET = 6,         /* no error: outputs say nothing before more runs or rows */
 } edgec_status_t;
 
 typedef enum edgec_dtype {
@@ -73,7 +77,8 @@ typedef struct edgec_context {
     void *hook_user;
     int32_t activation_bits; /* in force; used only by models with set_activation_bits */
     uint8_t *state;          /* used only by models with a state */
-    uint32_t waiting;        /* runs that give EDGEC_NOT_YET; used only by models of a stream */
+    /* Runs of a stream that give EDGEC_NOT_YET, or rows that are missing of an image. */
+    uint32_t waiting;
 } edgec_context_t;
 
 /* An input or output: where it lies in the arena, and how to read it. */
@@ -109,6 +114,9 @@ typedef struct edgec_model {
     edgec_status_t (*init_state)(edgec_context_t *context, void *arena, uint32_t arena_bytes,
                                  void *state, uint32_t state_bytes);
     edgec_status_t (*reset)(edgec_context_t *context);
+    /* Runs that take an image together, each the next rows; 0: a run takes it whole.  `reset`
+     * forgets the rows that came. */
+    uint32_t image_runs;
 } edgec_model_t;
 
 #ifdef __cplusplus
