@@ -19,12 +19,13 @@ from edgec.cli.options import (
     max_length_of,
 )
 from edgec.report import console
+from edgec.report.answer import size_words
 from edgec.report.console import count, safe, shortened
 from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.base.description import Description
-    from edgec.commands.inspect import Inspection
+    from edgec.commands.inspect import Activations, Inspection
     from edgec.importers.common.summary import ModelSummary, NodeSummary, PoolSummary
 
 _SHOWN_LABELS = 8
@@ -89,11 +90,24 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             f"{count(live)} MACs are live ({live / summary.macs:.0%}); edgec removes the others, "
             "whose channels are constant or never used"
         )
+    if inspection.activations is not None:
+        out.print(_memory(inspection.activations))
     for node in summary.nodes:
         if not node.supported:
             text = f"{shortened(node.name)} ({node.op}): {node.reason}"
             out.print(f"[red]not supported:[/] {safe(text)}")
             out.print(f"  remedy: {safe(node.remedy)}")
+
+
+def _memory(found: Activations) -> str:
+    """Words on the memory that activations take."""
+    ways = [
+        f"{size_words(size)} with {option}"
+        for size, option in ((found.rows, "--rows always"), (found.input_rows, "--input-rows"))
+        if size is not None
+    ]
+    less = f"; about {', '.join(ways)}" if ways else ""
+    return f"activations take about {size_words(found.whole)} at a time{less} (kernels add some)"
 
 
 _MOST = 12

@@ -18,10 +18,40 @@ from edgec.importers.common.summary import ModelSummary
 from edgec.importers.formats import describe, inspect_model
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
+from edgec.passes.rows.least import least_bytes, whole_bytes
 from edgec.workflow.integer import input_shapes, integer_model
 from edgec.workflow.rounding import rounding_of
 
 _LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Activations:
+    """Bytes of activations that live at a time, without working memory of kernels.
+
+    Attributes:
+        whole: layer by layer.
+        rows: with layers in turns of a few rows (`--rows always`); None: none can.
+        input_rows: where the image comes by rows, too (`--input-rows`); None: it cannot.
+    """
+
+    whole: int
+    rows: int | None
+    input_rows: int | None
+
+    @classmethod
+    def of(cls, graph: Graph) -> Activations | None:
+        """Those of an integer graph; None where runs have a state, loops or chosen lengths."""
+        if not graph.is_straight or graph.length is not None:
+            return None
+        whole = whole_bytes(graph)
+        most = max(whole.values(), default=0)
+        rows, by_rows = (least_bytes(graph, whole, input_rows=each) for each in (False, True))
+        return cls(
+            most,
+            rows if rows is not None and rows < most else None,
+            by_rows if by_rows is not None and by_rows < most else None,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +67,7 @@ class Inspection:
         about: what the file says of itself.
         rounding: whose rounding its codes have, and where not, in words; "" for float models.
         state_bytes: codes that a run leaves to the next one; 0: none, or not known.
+        activations: memory of activations; None where it is not known.
     """
 
     summary: ModelSummary
@@ -45,6 +76,7 @@ class Inspection:
     about: Description = NOTHING_SAID
     rounding: str = ""
     state_bytes: int = 0
+    activations: Activations | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -60,6 +92,9 @@ class Inspection:
             "metadata": dataclasses.asdict(self.about),
             "rounding": self.rounding,
             "state_bytes": self.state_bytes,
+            "activations": None
+            if self.activations is None
+            else dataclasses.asdict(self.activations),
         }
 
 
@@ -104,7 +139,8 @@ def inspect(
         return Inspection(summary, None, longest, about)
     state_bytes = sum(integer.values[name].size_bytes for name in integer.state)
     live = total_macs(integer)
-    return Inspection(summary, live, longest, about, rounding_of(integer), state_bytes)
+    memory = Activations.of(integer)
+    return Inspection(summary, live, longest, about, rounding_of(integer), state_bytes, memory)
 
 
 def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:

@@ -21,6 +21,7 @@ from edgec.profile.compile_rows import (
 )
 from edgec.profile.histogram_charts import HistogramChart, histogram_chart
 from edgec.profile.origins import Origins
+from edgec.profile.turns_chart import TurnsChart, turns_charts
 from edgec.report.model import MemoryReport, Report
 from edgec.workflow.histograms import Histograms
 
@@ -51,6 +52,7 @@ class CompilePage:
         memory: flash and RAM; empty where the board has an operating system.
         arena: tensors over time.
         arena_words: what the arena takes and where most of it is in use.
+        turns: loops of layers that run in turns of a few rows.
         rows: the layers.
         work: what the column of work counts; None: nothing was counted.
         work_words: where the counts are from, or why there are none.
@@ -70,6 +72,7 @@ class CompilePage:
     memory: tuple[MemoryBar, ...]
     arena: ArenaChart
     arena_words: str
+    turns: tuple[TurnsChart, ...]
     rows: tuple[LayerRow, ...]
     work: str | None
     work_words: str
@@ -128,6 +131,7 @@ def compile_page(
         memory=_memory_bars(report.memory),
         arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
         arena_words=_arena_words(rows),
+        turns=turns_charts(report.loops, report.layers),
         rows=rows,
         work=work.unit if work.layers else None,
         work_words=work.words,

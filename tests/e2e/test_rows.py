@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper, save
 from row_networks import built, photographs, write_network
 
 from edgec.base.errors import ConfigError
 from edgec.base.options import Budget, Rows, StreamOptions
+from edgec.commands.inspect import Activations, inspect
 from edgec.report.model import Report
 from edgec.workflow.session import open_session
 from edgec.workflow.validation import validate
@@ -59,3 +61,24 @@ def test_models_that_run_as_a_whole_are_refused(network, options, why, tmp_path)
     with pytest.raises(ConfigError, match=why):
         built(network, tmp_path / "out", rows=Rows.ALWAYS, **options)
     assert not (tmp_path / "out").exists()
+
+
+def test_inspect_says_what_rows_save(network, tmp_path):
+    found = inspect(network).activations
+    assert found is not None
+    # The depthwise layer: 16 x 16 of 48 channels in and out, beside the 8 channels that are added.
+    assert found.whole == 16 * 16 * (48 + 48 + 8)
+    assert found.input_rows is not None
+    assert found.rows is not None
+    assert found.input_rows < found.rows < found.whole / 3
+    few = built(network, tmp_path / "few", rows=Rows.ALWAYS, build=False)
+    assert found.rows < few.program.arena_bytes
+
+
+def test_inspect_says_nothing_of_rows_where_there_are_none(tmp_path):
+    node = helper.make_node("Relu", ["x"], ["y"])
+    ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 8]) for n in "xy"]
+    path = tmp_path / "flat.onnx"
+    save(helper.make_model(helper.make_graph([node], "flat", ports[:1], ports[1:])), path)
+    found = inspect(path).activations
+    assert found == Activations(16, None, None)

@@ -10,7 +10,7 @@ that keep below it, or below a limit, the cheapest ones are a shortest path in t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,6 +119,7 @@ def chains_of(
     scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
     fixed: frozenset[str] = frozenset(),
     handed: str | None = None,
+    paces: Sequence[Pace] = PACES,
 ) -> tuple[Section, ...]:
     """All chains of a graph that could serve.
 
@@ -129,8 +130,9 @@ def chains_of(
             many rows at a time.
         fixed: names of nodes that stay as they are.
         handed: an input that the caller hands over by rows: all that reads it is in one chain.
+        paces: rows of a time to try.
     """
-    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed, handed).chains())
+    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed, handed, paces).chains())
 
 
 class _Cutter:
@@ -143,7 +145,9 @@ class _Cutter:
         scratch: Callable[[Node, tuple[Read, ...], int], int],
         fixed: frozenset[str],
         handed: str | None,
+        paces: Sequence[Pace],
     ) -> None:
+        self._paces_tried = paces
         self._graph, self._most, self._scratch = graph, most_bytes, scratch
         self._handed = handed
         self._known: dict[tuple[str, int], int] = {}
@@ -189,7 +193,7 @@ class _Cutter:
             if name != self._handed
         )
         found: list[Section] = []
-        for pace in PACES:
+        for pace in self._paces_tried:
             chain = timeline(self._graph, nodes, self._reads, kept, pace, handed)
             if chain is None:
                 continue
