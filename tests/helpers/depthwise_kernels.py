@@ -1,7 +1,7 @@
 """Layers of the depthwise kernels for cores with DSP: chosen ones, others, and random ones."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from depthwise_cases import INT8, Case, graph_of
@@ -105,7 +105,8 @@ def _line(rng: np.random.Generator) -> Case:
     length = (taps - 1) * dilation + 1 + int(rng.integers(0, 6))
     other, across = int(rng.integers(1, 4)), bool(rng.integers(2))
     sizes, kernel = ((length, other), (taps, 1))
-    case = Case(
+    numbers = int(rng.integers(3))
+    return Case(
         *(sizes[::-1] if across else sizes),
         int(rng.integers(4, 41)),
         (stride, int(rng.integers(1, 3))),
@@ -113,8 +114,9 @@ def _line(rng: np.random.Generator) -> Case:
         shift=int(rng.integers(32, 37)),
         kernel=kernel[::-1] if across else kernel,
         dilations=(1, dilation) if across else (dilation, 1),
+        offsets=numbers == 1,
+        twice=numbers > 1,
     )
-    return replace(case, **([{}, {"offsets": True}, {"twice": True}][int(rng.integers(3))]))
 
 
 NARROW = Kernel(
