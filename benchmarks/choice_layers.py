@@ -30,7 +30,7 @@ from edgec.target.target import Target
 from edgec.timing.core import core_model
 
 _ZERO_POINT = -128
-_LAYERS_A_BUILD = 12
+_LAYERS_A_BUILD = 6
 """Inputs and outputs of all layers of a build must fit the RAM together."""
 
 
@@ -46,6 +46,7 @@ class Layer:
         residual: the addition of another tensor is part of the layer.
         after: windows begin at the first pixel, with one row and one column of padding after the
             image; else padding is half the window, before it and after it.
+        inside: there is no padding.
         x, y: element types.
     """
 
@@ -59,19 +60,22 @@ class Layer:
     after: bool = False
     x: DType = DType.INT8
     y: DType = DType.INT8
+    inside: bool = False
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
         rows, columns = self.kernel
         kind = "depthwise" if not self.filters else f"to {self.filters}"
         added = ", residual" if self.residual else ""
-        padding = ", padding after it" if self.after else ""
+        padding = ", padding after it" if self.after else ", no padding" if self.inside else ""
         types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
         return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
         """Padding above the image, before it, below and after it."""
+        if self.inside:
+            return (0, 0, 0, 0)
         halves = ((self.kernel[0] - 1) // 2, (self.kernel[1] - 1) // 2)
         return (0, 0, 1, 1) if self.after else (*halves, *halves)
 

@@ -163,11 +163,31 @@ _TRAINING_AFTER = (
     (40, 36, 5),
     (6, 24, 30),
 )
+_TRAINING_LINES = (
+    (5, 1, 128, (5, 1)),
+    (12, 1, 40, (3, 1)),
+    (15, 1, 32, (15, 1)),
+    (20, 1, 10, (4, 1)),
+    (9, 3, 24, (9, 1)),
+    (1, 18, 17, (1, 7)),
+    (30, 1, 21, (29, 1)),
+    (2, 1, 64, (2, 1)),
+    (24, 1, 12, (10, 1)),
+    (40, 1, 9, (17, 1)),
+    (8, 1, 6, (8, 1)),
+    (33, 1, 36, (21, 1)),
+)
 _TRAINING_WIDE = (
     *((8, 8), (16, 4), (32, 10), (256, 2), (40, 40), (30, 5), (48, 64), (90, 3), (128, 32)),
     *((200, 10), (7, 9), (33, 6), (64, 100), (12, 90), (512, 4), (20, 16)),
 )
 _HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
+_HELD_OUT_LINES = (
+    (6, 1, 96, (6, 1)),
+    (14, 1, 30, (11, 1)),
+    (1, 9, 19, (1, 3)),
+    (26, 1, 16, (25, 1)),
+)
 _HELD_OUT_ROWS = (
     (18, 3),
     (50, 1),
@@ -216,16 +236,14 @@ _HELD_OUT_AFTER = (
 
 def training() -> list[Layer]:
     """Layers to fit prices to."""
-    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER) + _wide(
-        _TRAINING_WIDE
-    )
+    found = _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER)
+    return found + _lines(_TRAINING_LINES) + _wide(_TRAINING_WIDE)
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
-    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER) + _wide(
-        _HELD_OUT_WIDE
-    )
+    found = _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER)
+    return found + _lines(_HELD_OUT_LINES) + _wide(_HELD_OUT_WIDE)
 
 
 def _layers(
@@ -246,6 +264,14 @@ def _layers(
     ]
     found += [Layer(*sizes, 0, (3, 3), 2, after=True) for sizes in after]
     return found
+
+
+def _lines(shapes: Sequence[tuple[int, int, int, tuple[int, int]]]) -> list[Layer]:
+    """Depthwise convolutions of one row or column of taps without padding."""
+    return [
+        Layer(height, width, channels, 0, kernel, inside=True)
+        for height, width, channels, kernel in shapes
+    ]
 
 
 def _wide(rows: Sequence[tuple[int, int]]) -> list[Layer]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from edgec.base.errors import ConfigError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.ir.graph import Graph, Node
+from edgec.passes.slide_windows import slide_windows
 from edgec.passes.stream_frames import Frames, Result
 from edgec.passes.stream_rings import Rings
 from edgec.passes.stream_rules import follow
@@ -151,7 +152,7 @@ def _streamed(scan: Scan, axes: Mapping[str, int], window: int, frames: int) -> 
     scan.rings.builder.warm_up = -(-depth // frames) - 1
     outputs = {name: scan.frames[name].axis for name in scan.graph.outputs if name in scan.frames}
     return Streamed(
-        scan.rings.builder.build(),
+        slide_windows(scan.rings.builder.build()),
         window,
         frames,
         max(each.delay for each in known),

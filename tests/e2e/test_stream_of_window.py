@@ -13,7 +13,7 @@ from bad_input_support import check_one_message, edgec
 from emulated import need_emulator
 from exported_library import export, run
 from loop_models import moving_average
-from stream_models import NETWORKS, Net, matchbox, tenet, valid
+from stream_models import NETWORKS, TIME, Net, matchbox, tenet, valid
 
 from edgec.base.options import CompileOptions, Placement, StreamOptions
 from edgec.commands.bundle import bundle_models
@@ -104,7 +104,7 @@ def test_reports_tell_of_the_stream(both):
     assert found.window_macs == whole.macs
     assert found.window_cycles == whole.speed.cycles
     assert 3 * stream.macs < whole.macs
-    assert stream.memory.state_bytes == 2 * 8 + 40 + 80
+    assert stream.memory.state_bytes == 3 * 8 + 56 + 88
     assert Report.read(both[1].folder) == stream
     text = (both[1].folder / "report.txt").read_text("utf-8")
     assert "the first 16 runs of a stream give no output yet" in text
@@ -137,8 +137,8 @@ def test_10_000_frames_in_c(both, tmp_path):
 
 @pytest.mark.parametrize("name", sorted(NETWORKS))
 def test_c_equals_the_reference(name, tmp_path):
-    model = NETWORKS[name]()
-    axes = StreamOptions({"x": 2}, allow_delay=True)
+    model, axis = NETWORKS[name](), TIME[name]
+    axes = StreamOptions({"x": axis}, allow_delay=True)
     path = saved(model, tmp_path)
     options = CompileOptions(stream=axes, build=False)
     found = compile_model(path, "host", out=tmp_path / "out", options=options)
@@ -147,7 +147,7 @@ def test_c_equals_the_reference(name, tmp_path):
     x = found.model.integer.shape("x")
     assert found.report.inputs[0].library_shape == x
     shape = list(found.report.inputs[0].shape)
-    shape[2] = found.report.stream.frames
+    shape[axis] = found.report.stream.frames
     count = found.report.stream.runs + 5
     samples = np.random.default_rng(3).normal(0, 1, (count, *shape[1:])).astype(np.float32)
     codes = encode(samples, found.report.inputs[0])

@@ -70,6 +70,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_by_strips(spec.window, spec.window.out_height, 4))
         case s.Depthwise3x3() | s.Depthwise3x3ManyColumns():
             return list(_by_strips(spec.window, spec.strip, 4))
+        case s.DepthwiseLine():
+            return list(_by_fours(spec.window))
         case s.DepthwiseM0():
             return list(_by_strips(spec.window, 3, 1))
         case s.Depthwise():
@@ -152,6 +154,17 @@ def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
             for pixel in _pixels(window, oy, ox):
                 yield "r", pixel * window.channels + o // multiplier
             yield "w", number * channels + o
+
+
+def _by_fours(window: Window) -> Iterator[Event]:
+    """Four channels of a pixel; the last ones are four, too."""
+    channels = window.channels
+    for number, oy, ox in _raster(window):
+        for c in range(0, channels, 4):
+            group = range(min(c, channels - 4), min(c + 4, channels))
+            for pixel in _pixels(window, oy, ox):
+                yield from (("r", pixel * channels + o) for o in group)
+            yield from (("w", number * channels + o) for o in group)
 
 
 def _average_pool(spec: s.AveragePool) -> Iterator[Event]:

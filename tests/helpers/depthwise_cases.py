@@ -1,4 +1,4 @@
-"""Graphs of 3x3 depthwise convolutions, as the kernels for cores with DSP meet them."""
+"""Graphs of depthwise convolutions, as the kernels for cores with DSP meet them."""
 
 from dataclasses import dataclass, replace
 
@@ -15,7 +15,10 @@ INT8 = (-128, 127)
 
 @dataclass(frozen=True)
 class Case:
-    """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs."""
+    """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs.
+
+    `offsets`: in the form `Offset31`; `twice`: in the form `TwoRoundings31`.
+    """
 
     height: int
     width: int
@@ -25,6 +28,9 @@ class Case:
     bounds: tuple[int, int] = INT8
     shift: int = 32
     offsets: bool = False
+    kernel: tuple[int, int] = (3, 3)
+    dilations: tuple[int, int] = (1, 1)
+    twice: bool = False
 
 
 def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
@@ -37,24 +43,31 @@ def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
 
 def _add(layer: Layer, case: Case) -> None:
     x = layer.input(1, case.height, case.width, case.channels)
-    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, 3, 3, 1))
+    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, *case.kernel, 1))
     multipliers = layer.rng.uniform(0.4, 1, case.channels) / 40 * 2.0**case.shift
+    sign = layer.pick([1, -1])
     zero_point = layer.pick([0, -128, 7])
+    if case.twice:
+        sign, multipliers = 1, layer.rng.integers(1 << 30, 1 << 31, case.channels)
     inputs = [
         x,
         layer.array(weights.astype(np.int8)),
         layer.constant(-9000, 9000, case.channels, dtype=np.int32),
-        layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
+        layer.array((multipliers * sign).astype(np.int32)),
     ]
-    form: qops.Requant31 | qops.Offset31 = qops.Requant31(case.shift, zero_point, *case.bounds)
+    form: qops.Requant31 | qops.Offset31 | qops.TwoRoundings31
+    form = qops.Requant31(case.shift, zero_point, *case.bounds)
     if case.offsets:
         left = case.shift - 32
         offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, case.channels)
         form = qops.Offset31(left, tuple(map(int, offsets)), *case.bounds)
-    y = layer.node(
-        qops.QConv(case.strides, case.pads, (1, 1), case.channels, form), inputs, DType.INT8
-    )
+    if case.twice:
+        shifts = -layer.rng.integers(5, 10, case.channels)
+        form = qops.TwoRoundings31(tuple(map(int, shifts)), zero_point, *case.bounds)
+    conv = qops.QConv(case.strides, case.pads, case.dilations, case.channels, form)
+    y = layer.node(conv, inputs, DType.INT8)
     value = layer.builder.values[y]
     layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
-    sizes = zip((case.height, case.width), case.strides, case.pads[:2], case.pads[2:], strict=True)
-    assert value.shape[1:3] == tuple(window_out(n, 3, s, 1, a, b) for n, s, a, b in sizes)
+    sizes = (case.height, case.width), case.kernel, case.strides, case.dilations
+    pads = case.pads[:2], case.pads[2:]
+    assert value.shape[1:3] == tuple(window_out(*each) for each in zip(*sizes, *pads, strict=True))

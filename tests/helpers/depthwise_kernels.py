@@ -8,10 +8,11 @@ from depthwise_cases import INT8, Case, graph_of
 from targets import by_precedence
 
 from edgec.ir import Graph
-from edgec.kernels.dsp.depthwise import UnpackedDepthwise
+from edgec.kernels.dsp.depthwise import HighWordDepthwise
 from edgec.kernels.dsp.depthwise_3x3_few_columns_s8_dsp import Depthwise3x3FewColumns
 from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3ManyColumns
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
+from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -25,7 +26,7 @@ class Kernel:
     `random_case`: one that no one chose, which may get it; most do.
     """
 
-    spec_type: type[UnpackedDepthwise]
+    spec_type: type[HighWordDepthwise]
     cases: tuple[Case, ...]
     others: tuple[Case, ...]
     random_case: Callable[[np.random.Generator], Case]
@@ -93,6 +94,28 @@ def _planes(rng: np.random.Generator) -> Case:
         INT8 if rng.integers(4) else (-50, 60),
         int(rng.integers(32, 37)),
         bool(rng.integers(2)),
+    )
+
+
+VALID = (0, 0, 0, 0)
+
+
+def _line(rng: np.random.Generator) -> Case:
+    taps, stride, dilation = (int(n) for n in rng.integers((2, 1, 1), (31, 4, 4)))
+    length = (taps - 1) * dilation + 1 + int(rng.integers(0, 6))
+    other, across = int(rng.integers(1, 4)), bool(rng.integers(2))
+    sizes, kernel = ((length, other), (taps, 1))
+    numbers = int(rng.integers(3))
+    return Case(
+        *(sizes[::-1] if across else sizes),
+        int(rng.integers(4, 41)),
+        (stride, int(rng.integers(1, 3))),
+        VALID,
+        shift=int(rng.integers(32, 37)),
+        kernel=kernel[::-1] if across else kernel,
+        dilations=(1, dilation) if across else (dilation, 1),
+        offsets=numbers == 1,
+        twice=numbers > 1,
     )
 
 
@@ -197,4 +220,29 @@ PLANES = Kernel(
     (Case(3, 3, 3), Case(5, 5, 8, (3, 3))),
     _planes,
 )
-KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS}
+LINE = Kernel(
+    DepthwiseLine,
+    (
+        Case(5, 1, 128, pads=VALID, kernel=(5, 1)),
+        Case(15, 1, 37, pads=VALID, kernel=(15, 1), twice=True),
+        Case(2, 1, 4, pads=VALID, kernel=(2, 1), shift=34),
+        Case(30, 1, 40, pads=VALID, kernel=(3, 1), twice=True),
+        Case(1, 12, 6, pads=VALID, kernel=(1, 4), offsets=True, shift=33),
+        Case(9, 3, 10, (2, 1), VALID, kernel=(4, 1), offsets=True, shift=32),
+        Case(3, 9, 5, (1, 3), VALID, kernel=(1, 3), shift=35),
+        Case(70, 1, 12, pads=VALID, kernel=(29, 1), dilations=(2, 1), twice=True),
+        Case(20, 2, 7, pads=VALID, kernel=(17, 1), shift=33),
+        Case(41, 1, 9, pads=VALID, kernel=(40, 1), offsets=True, shift=34),
+    ),
+    (
+        Case(5, 1, 3, pads=VALID, kernel=(5, 1)),
+        Case(5, 1, 8, pads=(1, 0, 1, 0), kernel=(5, 1)),
+        Case(1, 5, 8, pads=(0, 2, 0, 2), kernel=(1, 5)),
+        Case(5, 2, 8, pads=VALID, kernel=(5, 2)),
+        Case(5, 1, 8, pads=VALID, kernel=(5, 1), bounds=(-100, 127)),
+        Case(5, 1, 8, pads=VALID, kernel=(5, 1), bounds=(-100, 127), twice=True),
+        Case(5, 1, 8, pads=VALID, kernel=(5, 1), shift=30),
+    ),
+    _line,
+)
+KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS, "line": LINE}

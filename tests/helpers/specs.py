@@ -10,6 +10,7 @@ from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
 from edgec.kernels.dsp.depthwise_3x3_few_columns_s8_dsp import Depthwise3x3FewColumns
 from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3ManyColumns
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
+from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.channel_scale import ChannelScale
@@ -78,6 +79,7 @@ __all__ = [
     "Depthwise3x3",
     "Depthwise3x3FewColumns",
     "Depthwise3x3ManyColumns",
+    "DepthwiseLine",
     "DepthwiseM0",
     "Element",
     "Elementwise",

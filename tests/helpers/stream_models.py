@@ -9,6 +9,8 @@ import onnx
 from onnx import helper, numpy_helper
 
 FLOAT = onnx.TensorProto.FLOAT
+_NORM = ((0.8, 1.2), (-0.1, 0.1))
+"""Least and largest factors and offsets of a layer norm."""
 
 
 class Net:
@@ -62,6 +64,12 @@ class Net:
         """A fully connected layer."""
         w = self._random.normal(0, inputs**-0.5, (outputs, inputs)).astype(np.float32)
         return self.node("Gemm", x, self.array(w), self.array(self._small(outputs)), transB=1)
+
+    def dense(self, x: str, inputs: int, outputs: int) -> str:
+        """A product over the last axis, with a bias."""
+        w = self._random.normal(0, inputs**-0.5, (inputs, outputs)).astype(np.float32)
+        product = self.node("MatMul", x, self.array(w))
+        return self.node("Add", product, self.array(self._small(outputs)))
 
     def part(self, x: str, axis: int, start: int, end: int, step: int = 1) -> str:
         """Some positions along an axis."""
@@ -177,6 +185,36 @@ def per_frame() -> onnx.ModelProto:
     return n.model(n.conv(y, (12, 2), [1], relu=False))
 
 
+def conformer() -> onnx.ModelProto:
+    """A block as Conformer has, without attention; the last frame decides.
+
+    Layer norms, half a feed-forward part, a causal convolution with a gate, the other half.
+    """
+    channels, frames, kernel = 8, 20, 5
+    n = Net(1, frames, channels, seed=8)
+
+    def norm(x: str) -> str:
+        scale, offset = (np.linspace(*ends, channels).astype(np.float32) for ends in _NORM)
+        return n.node("LayerNormalization", x, n.array(scale), n.array(offset), axis=-1)
+
+    def swish(x: str) -> str:
+        return n.node("Mul", x, n.node("Sigmoid", x))
+
+    def half(x: str) -> str:
+        y = n.dense(swish(n.dense(norm(x), channels, 2 * channels)), 2 * channels, channels)
+        return n.node("Add", x, n.node("Mul", y, n.array(np.float32(0.5))))
+
+    x = half("x")
+    y = n.dense(norm(x), channels, 2 * channels)
+    gate = n.node("Sigmoid", n.part(y, 2, channels, 2 * channels))
+    y = n.node("Transpose", n.node("Mul", n.part(y, 2, 0, channels), gate), perm=[0, 2, 1])
+    y = n.conv(y, (channels, channels), [kernel], pads=[kernel - 1, 0], group=channels, relu=False)
+    y = n.dense(swish(n.node("Transpose", y, perm=[0, 2, 1])), channels, channels)
+    x = norm(half(n.node("Add", x, y)))
+    last = n.node("Squeeze", n.part(x, 1, frames - 1, frames), n.integers(1))
+    return n.model(n.gemm(last, channels, 3))
+
+
 NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "valid": valid,
     "tcn": tcn,
@@ -187,8 +225,9 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "matchbox": matchbox,
     "same, strided": same_strided,
     "per frame": per_frame,
+    "conformer": conformer,
 }
-TIME = dict.fromkeys(NETWORKS, 2)
+TIME = {**dict.fromkeys(NETWORKS, 2), "conformer": 1}
 """Axis of time of the input."""
 DELAYED = ("matchbox", "same, strided")
 """Networks that look ahead."""

@@ -192,7 +192,9 @@ def weighted_arguments(
     if stream is not None:
         made_by = (multiplier, *map(pad, _form_numbers(graph, node)))
         filters = pool.add("weights", stream(weights, bias, made_by))
-        offset = requant31_of(node).zero_point if isinstance(form, qops.Requant31) else 0
+        offset = 0
+        if isinstance(form, qops.Requant31 | qops.TwoRoundings31):
+            offset = form.zero_point
         return (ResidualParams(filters, x_zero_point, offset), *residual_arguments(node))
     stored = pool.add("weights", weights), pool.add("bias", bias)
     if isinstance(form, qops.TwoRoundings31 | qops.Offset31):

@@ -1,4 +1,4 @@
-"""Depthwise convolutions of 3x3 windows with the DSP extension: the shared part."""
+"""Depthwise convolutions with the DSP extension: the shared part."""
 
 from __future__ import annotations
 
@@ -19,7 +19,29 @@ PLANES = 4
 """Channels whose planes are made together (`edgec/depthwise/unpacked_s8_dsp.h`)."""
 
 
-class UnpackedDepthwise(DepthwiseFunction, ABC):
+_HIGH_SHIFTS = range(32, 55)
+"""With these shifts the high word of a product is enough."""
+LARGEST_SIZE = 8192
+"""Sizes that are no larger fit the structs of layers."""
+
+
+def high_word_kind(shift: int, tflite31: Tflite31 | None, *, saturates: bool) -> str | None:
+    """Rounding of codes that are made from the high word of a product.
+
+    Args:
+        shift: right shift with a multiplier of 31 bits.
+        tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        saturates: the bounds after a multiplier of 31 bits are those of int8.
+
+    Returns:
+        One "offset", "offsets" by channel, or None: the codes of this end are not made so.
+    """
+    if tflite31 is not None:
+        return "offsets" if tflite31.end == "offset31" and tflite31.saturates else None
+    return "offset" if saturates and shift in _HIGH_SHIFTS else None
+
+
+class HighWordDepthwise(DepthwiseFunction, ABC):
     """A depthwise convolution that makes codes from the high word of a product.
 
     Attributes:
@@ -30,6 +52,24 @@ class UnpackedDepthwise(DepthwiseFunction, ABC):
     shift: int
 
     @property
+    def high_shift(self) -> int:
+        """The shift after the high word of the product, the last one of shifts by channel."""
+        if self.tflite31 is None:
+            return self.shift - 32
+        return 1 if self.tflite31.has_shifts else self.tflite31.shift
+
+    @property
+    def is_rounded(self) -> bool:
+        """The high word is rounded."""
+        return self.tflite31 is not None or self.high_shift == 0
+
+
+class UnpackedDepthwise(HighWordDepthwise):
+    """A depthwise convolution of planes of unpacked channels."""
+
+    __slots__ = ()
+
+    @property
     @abstractmethod
     def is_whole(self) -> bool:
         """Outputs take the place of the image."""
@@ -38,16 +78,6 @@ class UnpackedDepthwise(DepthwiseFunction, ABC):
     @abstractmethod
     def distance(self) -> int:
         """Distance in bytes of outputs before the image, where they do not take its place."""
-
-    @property
-    def high_shift(self) -> int:
-        """The shift after the high word of the product."""
-        return self.shift - 32 if self.tflite31 is None else self.tflite31.shift
-
-    @property
-    def is_rounded(self) -> bool:
-        """The high word is rounded."""
-        return self.tflite31 is not None or self.high_shift == 0
 
 
 def overlap(spec: UnpackedDepthwise) -> Distances:

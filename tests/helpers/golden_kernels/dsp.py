@@ -28,6 +28,12 @@ _LINE = Window(6, 6, 4, 4, 6, 3, 3, 1, 1, 0, 1, 1, 1)
 _POINTWISE_10 = Window(5, 5, 10, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _STRIDED = Window(5, 8, 12, 3, 4, 1, 1, 2, 2, 0, 0, 1, 1)
 
+
+def _taps(count: int) -> Window:
+    """Taps over time, on two frames more."""
+    return Window(count + 2, 1, 10, 3, 1, count, 1, 1, 1, 0, 0, 1, 1)
+
+
 CASES: dict[str, KernelSpec] = {
     "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, DType.INT16, DType.INT16, 32),
     "dense_2x2_widening": s.Dense2x2(ODD, 6, DType.INT8, DType.INT16, 31),
@@ -47,6 +53,9 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_3x3_many_columns_by_two": s.Depthwise3x3ManyColumns(
         replace(planes(24, 2), pad_top=0, pad_left=0), 0, tflite31=OFFSET
     ),
+    "depthwise_line_s8_dsp": s.DepthwiseLine(_taps(5), 34),
+    "depthwise_line_looped": s.DepthwiseLine(_taps(29), 0, tflite31=TWICE),
+    "depthwise_line_offsets": s.DepthwiseLine(_taps(4), 0, tflite31=OFFSET),
     "depthwise_3x3_offset31": s.Depthwise3x3(planes(9, 1), 0, tflite31=OFFSET),
     "dense_3x2_two_roundings31": s.Dense3x2(WINDOW, 5, 0, tflite31=TWICE),
     "conv_4x2_columns": s.Conv4x2(24, 36, 6, None, window=_LINE, shift=32, saturates=True),

@@ -18,7 +18,13 @@ from edgec.kernels.common.overlap import by_strips
 from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
-from edgec.kernels.dsp.depthwise import PLANES, UnpackedDepthwise, overlap
+from edgec.kernels.dsp.depthwise import (
+    LARGEST_SIZE,
+    PLANES,
+    UnpackedDepthwise,
+    high_word_kind,
+    overlap,
+)
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.target.target import Target
 
@@ -35,11 +41,7 @@ more than the 255 bytes allow by which a load moves its base on
 """
 _GROWTH = 8
 """The part of the image that planes of all rows may take beyond what strips need."""
-_HIGH_SHIFTS = range(32, 55)
-"""With these shifts the high word of a product is enough."""
 _PAIR_BYTES = 4
-_LARGEST_SIZE = 8192
-"""Sizes that are no larger, and paddings that windows read, fit `edgec_depthwise_3x3_layer_t`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +150,9 @@ class Depthwise3x3(UnpackedDepthwise):
         w = self.window
         if w.stride_h != w.stride_w or w.out_width < 2 or self.rescale16 is not None:
             return None
-        if max(w.height, w.width, w.channels, w.out_height, w.out_width) > _LARGEST_SIZE:
+        if max(w.height, w.width, w.channels, w.out_height, w.out_width) > LARGEST_SIZE:
             return None
-        if self.tflite31 is not None:
-            fits = self.tflite31.end == "offset31" and self.tflite31.saturates
-            return "offsets" if fits else None
-        return "offset" if self.saturates and self.shift in _HIGH_SHIFTS else None
+        return high_word_kind(self.shift, self.tflite31, saturates=self.saturates)
 
     @property
     def offset_step(self) -> int:

@@ -127,15 +127,17 @@ def parts(spec: DepthwiseM0, _run: Run) -> Parts | None:
     w = spec.window
     strips = -(-w.out_height // ROWS)
     planes = strips * w.channels
-    kind = f"{w.kernel_h}x{w.kernel_w}" if spec.defines_sums else "3x3"
-    rows = "five rows" if spec.five_rows else f"{w.kernel_h} times three rows"
-    counts: dict[str, float] = {
-        "call": 1,
-        "strip": strips,
-        f"plane of {rows}": planes,
-        f"column of {rows}": planes * spec.columns,
-        f"triple of {kind} taps": planes * w.out_width,
-    }
+    triples = planes * w.out_width
+    counts: dict[str, float] = {"call": 1, "strip": strips}
+    if spec.five_rows:
+        counts |= {"plane of five rows": planes, "column of five rows": planes * spec.columns}
+    else:
+        rows = planes * w.kernel_h
+        counts |= {"plane": planes, "three rows": rows, "column of three rows": rows * spec.columns}
+    if spec.defines_sums:
+        counts |= {"triple": triples, "tap of a triple": triples * w.taps}
+    else:
+        counts["triple of 3x3 taps"] = triples
     return Parts(
         counts, _CODE_BYTES, WeightReads(w.channels * w.taps, strips, numbers_of(w.channels))
     )

@@ -1,0 +1,252 @@
+"""Depthwise convolutions of a line of taps inside the image on cores with DSP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.digests import LATER
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.form_ends import Tflite31
+from edgec.kernels.common.layer_end import end_of, ends_in_requant31
+from edgec.kernels.common.overlap import by_pixel, with_ending
+from edgec.kernels.common.parts import Parts, Run, WeightReads
+from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
+from edgec.kernels.common.window import Window, conv_window, is_depthwise
+from edgec.kernels.dsp.depthwise import LARGEST_SIZE, WORD_BYTES, HighWordDepthwise, high_word_kind
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+FOUR = 4
+"""Channels that are computed together (`edgec/depthwise/depthwise_line_s8_dsp.h`)."""
+_TAPS = 2
+"""Taps whose weights lie together."""
+_MOST_PAIRS = 8
+"""Pairs of taps in a turn of the loop, 76 bytes of code each: the smallest caches hold that."""
+
+_KINDS = ("offset", "offsets", "twice")
+_MORE_BYTES = (0, WORD_BYTES, 1)
+"""Bytes of the stream after the multiplier of a channel, by kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseLine(HighWordDepthwise):
+    """Depthwise convolution of a line of taps, down or across, that reads no padding:
+    `edgec/depthwise/depthwise_line_s8_dsp.h`.
+
+    x int8 [height, width, channels], at least 4 channels; y [out_height, out_width, channels].
+
+    Attributes:
+        window: one row or one column of two taps or more, with any strides and dilation.
+        shift: right shift with a multiplier of 31 bits.
+        tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+    """
+
+    family: ClassVar[str] = "depthwise_line_s8_dsp"
+    template: ClassVar[Path] = template_beside(__file__, "depthwise_line_s8_dsp")
+    scratch_name: ClassVar[str | None] = None
+    manner: ClassVar[str] = ", four channels of a pixel at a time"
+    window: Window
+    shift: int
+    rescale16: None = None
+    residual_shift: None = None
+    tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+
+    @property
+    def streams(self) -> bool:
+        """The kernel takes all that its filters need in one stream."""
+        return True
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Always 0."""
+        return 0
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of taps."""
+        return self.window.taps // _TAPS
+
+    @property
+    def odd(self) -> int:
+        """1: a tap is left after the pairs."""
+        return self.window.taps % _TAPS
+
+    @property
+    def unrolled(self) -> int:
+        """Pairs of taps in a turn of the loop; one turn is no loop."""
+        return self.pairs // -(-self.pairs // _MOST_PAIRS)
+
+    @property
+    def kind(self) -> str:
+        """Numbers of outputs: one "offset", "offsets", or "twice", with shifts, by channel."""
+        if self.tflite31 is None:
+            return "offset"
+        return "twice" if self.tflite31.has_shifts else "offsets"
+
+    @property
+    def numbers(self) -> int:
+        """The kind in C."""
+        return _KINDS.index(self.kind)
+
+    @property
+    def form_name(self) -> str:
+        """End of C names of the function of all layers with as many taps that requantize alike."""
+        return f"{self.kind}_{self.window.taps}_{self.high_shift}"
+
+    @property
+    def row(self) -> int:
+        """Bytes of x from the windows of a row to those of the next."""
+        return self.window.stride_h * self.window.width * self.window.channels
+
+    @property
+    def column(self) -> int:
+        """Bytes of x from a window to the next one of its row."""
+        return self.window.stride_w * self.window.channels
+
+    @property
+    def step(self) -> int:
+        """Bytes of x from tap to tap."""
+        w = self.window
+        return (w.dilation_h * w.width if w.kernel_h > 1 else w.dilation_w) * w.channels
+
+    @property
+    def back(self) -> int:
+        """Bytes of x from where the pairs of taps end to the first tap of the next channels."""
+        return FOUR - _TAPS * self.pairs * self.step
+
+    @property
+    def rest(self) -> int:
+        """Channels after the last full four: computed with those before them."""
+        return self.window.channels % FOUR
+
+    @property
+    def four_bytes(self) -> int:
+        """Bytes of the stream for four channels: biases, weights, multipliers and what follows."""
+        return FOUR * (self.window.taps + 2 * WORD_BYTES + _MORE_BYTES[self.numbers])
+
+    @property
+    def full_bytes(self) -> int:
+        """Bytes of the stream for all full fours."""
+        return self.window.channels // FOUR * self.four_bytes
+
+    @property
+    def fours(self) -> int:
+        """Times that four channels of a pixel are computed."""
+        return -(-self.window.channels // FOUR)
+
+
+_CODE_BYTES = 350
+_PAIR_CODE_BYTES = 76
+
+
+def parts(spec: DepthwiseLine, _run: Run) -> Parts:
+    """Counts of a call."""
+    fours = spec.window.out_pixels * spec.fours
+    looped = spec.pairs > spec.unrolled
+    counts: dict[str, float] = {
+        "call": 1,
+        "pixel": spec.window.out_pixels,
+        "last channels": spec.window.out_pixels if spec.rest else 0,
+        "four channels": fours,
+        "pair of taps": fours * spec.pairs,
+        "odd tap": fours * spec.odd,
+        "turn": fours * (spec.pairs // spec.unrolled) if looped else 0,
+    }
+    code = (spec.unrolled + spec.pairs % spec.unrolled) * _PAIR_CODE_BYTES
+    reads = WeightReads(spec.fours * spec.four_bytes, spec.window.out_pixels)
+    return Parts(counts, _CODE_BYTES + code, reads)
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A depthwise convolution that `DepthwiseLine` computes, on a core with DSP."""
+    if not target.has_dsp or target.takes_few_kernels or not is_depthwise(graph, node):
+        return False
+    window, end = conv_window(graph, node), end_of(graph, node)
+    if graph.shape(plain_inputs(node).w)[0] != window.channels or not _serves(window):
+        return False
+    if end.residual_shift is not None or end.rescale16 is not None:
+        return False
+    if end.tflite31 is not None and end.tflite31.end == "two_roundings31":
+        return end.tflite31.saturates
+    saturates = ends_in_requant31(node, INT8_MIN, INT8_MAX)
+    return high_word_kind(end.shift, end.tflite31, saturates=saturates) is not None
+
+
+def _serves(window: Window) -> bool:
+    line = min(window.kernel_h, window.kernel_w) == 1 and window.taps >= _TAPS
+    inside = not window.rows_clipped and not window.cols_clipped
+    short = max(window.channels, window.out_height, window.out_width) <= LARGEST_SIZE
+    return line and inside and short and window.channels >= FOUR
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseLine:
+    """The specification for a convolution that `accepts` accepts."""
+    end = end_of(graph, node)
+    return DepthwiseLine(conv_window(graph, node), end.shift, tflite31=end.tflite31)
+
+
+def overlap(spec: DepthwiseLine) -> Distances:
+    """Four channels of a pixel are written after their reads, the last ones after some of them."""
+    behind = FOUR - spec.rest if spec.rest else 0
+    return with_ending(spec, by_pixel(spec.window, spec.window.channels) + behind)
+
+
+def arguments(
+    graph: Graph, node: Node, spec: DepthwiseLine, pool: ConstantPool
+) -> tuple[Params, ...]:
+    """All that four channels need, in one piece."""
+
+    def stream(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
+        return _streamed(weights.reshape(spec.window.channels, -1), bias, numbers)
+
+    return weighted_arguments(graph, node, pool, stream=stream)
+
+
+def _streamed(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
+    """Channels as `edgec/depthwise/depthwise_line_s8_dsp.h` reads them.
+
+    Args:
+        weights: int8 [channels, taps].
+        bias: int32 [channels].
+        numbers: [channels] each: int32 multipliers and, where channels have them, int32 offsets;
+            offsets and shifts are those of `form_arrays`, of which the shifts make the offsets.
+
+    Returns:
+        int8 [fours of channels, bytes].
+    """
+    channels, taps = weights.shape
+    firsts = np.minimum(np.arange(0, channels, FOUR), channels - FOUR)
+    own = firsts[:, None] + np.arange(FOUR)
+    multiplier, *more = numbers
+    if len(more) == len(_KINDS) - 1:
+        more = [(more[-1] - 1).astype(np.int8)[own]]
+    else:
+        more = [each.astype(np.int32)[own].view(np.int8) for each in more]
+    words = [each.astype(np.int32)[own].view(np.int8) for each in (bias, multiplier)]
+    pairs = taps // _TAPS
+    # [fours, two pairs of channels, 2, pairs of taps, 2] to [fours, pairs of taps, two pairs of
+    # channels, 2 taps, 2]
+    paired = weights[own][:, :, : pairs * _TAPS].reshape(-1, 2, 2, pairs, _TAPS)
+    laid = paired.transpose(0, 3, 1, 4, 2).reshape(len(own), -1)
+    odd = weights[own][:, :, pairs * _TAPS :].reshape(len(own), -1)
+    return np.concatenate([words[0], laid, odd, words[1], *more], axis=1)
+
+
+FAMILY = KernelFamily(
+    spec_type=DepthwiseLine,
+    operators=CONVOLUTIONS,
+    types=is_int8_layer,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    parts=parts,
+)
