@@ -94,13 +94,13 @@ class Gate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cell:
-    """What a turn computes.
+    """A turn of a loop.
 
     Attributes:
         gates: in ONNX's order (LSTM: i, o, f, c; GRU: z, r, h).
         functions: in ONNX's order.
         x: the value that all gates read beside the states.
-        linear_before_reset: of a GRU.
+        linear_before_reset: whether a GRU resets after the product of its hidden state.
     """
 
     gates: tuple[Gate, ...]
@@ -215,7 +215,7 @@ class _Reader:
         raise _OtherError
 
     def _reset_before(self, state: str, h: str) -> tuple[str, Gate]:
-        """The same where it multiplies h itself."""
+        """Reset gate and new state of a cell whose reset gate multiplies h itself."""
         terms, b = self._sum(self._addends(state))
         for term in terms:
             if (r := self._factor(term.source, h)) is not None:
@@ -248,7 +248,7 @@ class _Reader:
         return self._graph.producers[name]
 
     def _factor(self, name: str, other: str) -> str | None:
-        """What is multiplied by `other` to give a value."""
+        """The factor that gives a value when it is multiplied by `other`."""
         if not self._is(name, ops.Mul):
             return None
         inputs = ops.Mul.Inputs.of(self._graph.producers[name].inputs)

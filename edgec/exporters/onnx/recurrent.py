@@ -28,7 +28,7 @@ class _Found:
         turns: the loop.
         cell: what a turn computes.
         source: gives the part of the sequence that a turn reads.
-        updates: of the hidden state, and of an LSTM's cell.
+        updates: nodes that update the hidden state, and an LSTM's cell.
         stacks: collect hidden states.
         lasts: values that are read after the last turn, and the number of their state.
     """
@@ -196,7 +196,7 @@ def _turns_first(e: Emitter, node: Node, shape: tuple[int, ...]) -> str:
 
 
 def _turns_back(e: Emitter, node: Node, y: str, count: int) -> str:
-    """What a TurnStack gives, of hidden states [count, 1, batch, units]."""
+    """The value of a TurnStack, of hidden states [count, 1, batch, units]."""
     whole, axis = list(e.graph.shape(node.output)), node.attrs_as(ops.TurnStack).part.axis
     del whole[axis]
     y = _reshaped(e, node.name, y, (count, *whole))
