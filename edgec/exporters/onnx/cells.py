@@ -100,12 +100,14 @@ class Cell:
         gates: in ONNX's order (LSTM: i, o, f, c; GRU: z, r, h).
         functions: in ONNX's order.
         x: the value that all gates read beside the states.
+        coupled: whether an LSTM's forget gate is 1 less the input gate, whatever its weights.
         linear_before_reset: whether a GRU resets after the product of its hidden state.
     """
 
     gates: tuple[Gate, ...]
     functions: tuple[Function, ...]
     x: str
+    coupled: bool = False
     linear_before_reset: bool = False
 
 
@@ -131,6 +133,17 @@ def cell_of(graph: Graph, operator: str, states: Sequence[str], new: Sequence[st
         return None
 
 
+def rows_of(graph: Graph, name: str) -> str:
+    """The value whose rows, along the last axis, a value has in another arrangement."""
+    made = graph.producers.get(name)
+    while made is not None and isinstance(made.attrs, ops.Reshape):
+        if graph.shape(made.first)[-1:] != graph.shape(name)[-1:]:
+            break
+        name = made.first
+        made = graph.producers.get(name)
+    return name
+
+
 class _Reader:
     """Reads cells; a part that does not fit raises `_OtherError`."""
 
@@ -138,7 +151,7 @@ class _Reader:
         self._graph = graph
 
     def lstm(self, h: str, c: str, new_h: str, new_c: str) -> Cell:
-        """An LSTM whose forget gate is its own."""
+        """An LSTM."""
         inputs = ops.Add.Inputs.of(self._node(new_c, ops.Add).inputs)
         kept, fresh = inputs.a, inputs.b
         if self._factor(kept, c) is None:
@@ -147,16 +160,28 @@ class _Reader:
         if forgets is None:
             raise _OtherError
         product = ops.Mul.Inputs.of(self._node(fresh, ops.Mul).inputs)
-        gate, forget = self._function(forgets)
-        i, new = self._function(product.a), self._function(product.b)
-        if i[0] != gate:
-            i, new = new, i
         outputs, hidden = self._output(new_h, new_c)
-        o = self._function(outputs)
-        if not i[0] == gate == o[0]:
+        gate, o = self._function(outputs)
+        takes, new = product.a, product.b
+        if self._function(takes)[0] != gate:
+            takes, new = new, takes
+        coupled = self._is_rest(forgets, takes) or self._is_rest(forgets, new)
+        if self._is_rest(forgets, new):
+            takes, new = new, takes
+        (taking, i), (candidate, g) = self._function(takes), self._function(new)
+        forgetting, f = (taking, i) if coupled else self._function(forgets)
+        if not taking == forgetting == gate:
             raise _OtherError
-        names = (i[1], o[1], forget, new[1])
-        return self._cell([self._gate(each, h) for each in names], (gate, new[0], hidden))
+        gates = [self._gate(each, h) for each in (i, o, f, g)]
+        return self._cell(gates, (gate, candidate, hidden), coupled=coupled)
+
+    def _is_rest(self, name: str, other: str) -> bool:
+        """Whether a value is 1 less another one."""
+        if not self._is(name, ops.Sub):
+            return False
+        inputs = ops.Sub.Inputs.of(self._graph.producers[name].inputs)
+        one = self._graph.constants.get(inputs.a)
+        return inputs.b == other and one is not None and bool(np.allclose(one.real(), 1))
 
     def _output(self, new_h: str, new_c: str) -> tuple[str, Function]:
         """The value of the output gate, and the function of the cell."""
@@ -187,7 +212,7 @@ class _Reader:
         if same != gate:
             raise _OtherError
         gates = [self._gate(update, h), self._gate(reset, h), new]
-        return self._cell(gates, (gate, candidate), bool(after))
+        return self._cell(gates, (gate, candidate), after=bool(after))
 
     def _change(self, n: str, change: str, h: str) -> str | None:
         """The value z of ``z * (h - n)``."""
@@ -230,13 +255,18 @@ class _Reader:
     # -- parts -----------------------------------------------------------------------------------
 
     def _cell(
-        self, gates: Sequence[Gate], functions: tuple[Function, ...], after: bool = False
+        self,
+        gates: Sequence[Gate],
+        functions: tuple[Function, ...],
+        *,
+        coupled: bool = False,
+        after: bool = False,
     ) -> Cell:
         """The cell, of gates that read the same."""
         sources = {gate.x.source for gate in gates}
         if len(sources) > 1 or len({function.clip for function in functions}) > 1:
             raise _OtherError
-        return Cell(tuple(gates), functions, sources.pop(), after)
+        return Cell(tuple(gates), functions, sources.pop(), coupled, after)
 
     def _is(self, name: str, kind: type) -> bool:
         made = self._graph.producers.get(name)
@@ -293,6 +323,8 @@ class _Reader:
         return Gate(of_x, of_h, b, rb)
 
     def _addends(self, name: str) -> list[str]:
+        """Values that are added up, whatever their rows are arranged in."""
+        name = rows_of(self._graph, name)
         if not self._is(name, ops.Add):
             return [name]
         inputs = ops.Add.Inputs.of(self._graph.producers[name].inputs)
@@ -325,8 +357,8 @@ class _Reader:
         """Values that an operand is joined of, each with factors and shifts of its columns."""
         made, columns = self._graph.producers.get(name), self._graph.shape(name)[-1]
         match made.attrs if made is not None else None:
-            case ops.Reshape() if made and self._graph.shape(made.first)[-1] == columns:
-                yield from self._pieces(made.first)
+            case ops.Reshape() if rows_of(self._graph, name) != name:
+                yield from self._pieces(rows_of(self._graph, name))
             case ops.Concat(axis=axis) if made and axis == len(self._graph.shape(name)) - 1:
                 for each in made.inputs:
                     yield from self._pieces(each)

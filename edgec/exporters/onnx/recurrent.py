@@ -159,6 +159,8 @@ def _attributes(cell: Cell) -> dict[str, object]:
     found: dict[str, object] = {name: values for name, values in lists.items() if values}
     if cell.functions[0].clip:
         found["clip"] = cell.functions[0].clip
+    if cell.coupled:
+        found["input_forget"] = 1
     if cell.linear_before_reset:
         found["linear_before_reset"] = 1
     return found

@@ -27,7 +27,10 @@ CELLS = {
     "lstm backwards": ("LSTM", {"direction": "reverse", "bias": False, "outputs": ["c"]}),
     "lstm with functions": ("LSTM", {"activations": ["HardSigmoid", "Softsign", "Tanh"]}),
     "lstm with a clip": ("LSTM", {"clip": 1.5}),
+    "lstm of several sequences": ("LSTM", {"batch": 3}),
+    "lstm with coupled gates": ("LSTM", {"input_forget": 1, "direction": "bidirectional"}),
     "gru": ("GRU", {"states": True}),
+    "gru of several sequences": ("GRU", {"linear_before_reset": 1, "batch": 2, "layout": 0}),
     "gru after": ("GRU", {"linear_before_reset": 1}),
     "gru of two directions": ("GRU", {"linear_before_reset": 1, "direction": "bidirectional"}),
     "gru with numbers": (
@@ -69,7 +72,9 @@ def test_a_float_file_has_the_operator_and_its_numbers(name, tmp_path):
         np.testing.assert_allclose(array, wanted[output].reshape(array.shape), atol=2e-6)
 
 
-@pytest.mark.parametrize("name", ["lstm of several", "gru after", "rnn with relu"])
+@pytest.mark.parametrize(
+    "name", ["lstm of several", "lstm with coupled gates", "gru after", "rnn with relu"]
+)
 def test_a_quantized_file_is_near_the_integers_and_quantized_again(name, tmp_path):
     """What the operator does not round costs little; weights keep their codes."""
     op, attrs = CELLS[name]
@@ -127,9 +132,8 @@ def test_layers_on_one_another(tmp_path):
     np.testing.assert_allclose(arrays(path, data)["x2"].reshape(wanted.shape), wanted, atol=2e-6)
 
 
-@pytest.mark.parametrize("kind", ["coupled gates", "scan"])
-def test_other_cells_stay_loops(kind, tmp_path):
-    proto = cell() if kind == "scan" else recurrent("LSTM", input_forget=1)
-    network = Network(proto, tmp_path, Precision.INT8)
+def test_other_cells_stay_loops(tmp_path):
+    """A Scan of the file keeps the codes of the integers, though it is a simple cell."""
+    network = Network(cell(), tmp_path, Precision.INT8)
     assert not are_recurrent(network.real)
     assert kinds(export_qdq(network.quantized.annotated)) == ["Scan"]
