@@ -8,7 +8,8 @@ Networks of `zoo_recurrent.py` with random but sane weights, exported by PyTorch
 ratio of signal to error at the worst output in dB, beside the float model in onnxruntime, on
 sequences that calibration has not seen; of a network with states, over one stream: its first step,
 the first hundred and the last hundred of 10,000.  "dynamic" is onnxruntime's dynamic quantization,
-which rounds weights only and computes gates in float.
+which rounds weights only and computes gates in float; "TFLM" is the same network as an int8
+`.tflite` file by the rules of TensorFlow Lite Micro (`recurrent_tflm.py`), which has an LSTM only.
 
 Cycles are those of one step of a layer with as many inputs as units, by `edgec profile`, with
 weights where the board has them (flash) and with weights in RAM; and bytes of activations.
@@ -27,6 +28,7 @@ import onnxruntime
 import torch
 from onnx import TensorProto, helper
 from onnxruntime.quantization import quantize_dynamic
+from recurrent_tflm import tflm_outputs
 from zoo_make import make_sane
 from zoo_measure import outputs
 from zoo_recurrent import NETWORKS, Recurrent, inputs_of
@@ -44,15 +46,22 @@ _GATES = {"LSTM": 4, "GRU": 3}
 BOARDS = ("nucleo_g0b1re", "nucleo_f207zg", "nucleo_f446re", "nucleo_h7a3zi_q", "nucleo_u575zi_q")
 UNITS = (32, 64, 128)
 _STEPS = 4
+_COLUMNS = 3
+_BY_TFLM = "lstm_step"
+"""The network that is computed by TensorFlow Lite Micro's rules, too."""
+
+
+def made(name: str) -> torch.nn.Module:
+    """The network with random weights."""
+    torch.manual_seed(_SEED)
+    module = NETWORKS[name].make()
+    make_sane(module)
+    return module.eval()
 
 
 def exported(name: str, folder: Path) -> Path:
     """The network as PyTorch's exporter writes it."""
-    found = NETWORKS[name]
-    torch.manual_seed(_SEED)
-    module = found.make()
-    make_sane(module)
-    module.eval()
+    found, module = NETWORKS[name], made(name)
     example = tuple(torch.from_numpy(array[:1]) for array in inputs_of(found, 1).values())
     states = list(found.states)
     names = ["y", *(f"{state}n" for state in states)] if states else None
@@ -108,9 +117,13 @@ def accuracy(name: str, folder: Path) -> Iterator[str]:
     if not isinstance(own, Mapping):
         own = {next(iter(wanted)): own}
     rivals["edgec"] = dict(own)
+    if name == _BY_TFLM:
+        first = next(iter(wanted))
+        by_rules = tflm_outputs(name, made(name), data["x"], test["x"], folder)
+        rivals["TFLM"] = {**wanted, first: by_rules}
     for label, part in windows(found).items():
-        cells = (f"{worst(wanted, made, part):.1f}" for made in rivals.values() if made)
-        yield f"| {name} | {label} | {' | '.join(cells)} |"
+        cells = [f"{worst(wanted, given, part):.1f}" for given in rivals.values() if given]
+        yield f"| {name} | {label} | {' | '.join([*cells, ''][:_COLUMNS])} |"
 
 
 def layer(op: str, units: int, folder: Path) -> tuple[Path, Arrays]:
@@ -163,7 +176,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.only != "cycles":
-            print("| network | steps | edgec dB | dynamic dB |\n|---|---|---|---|")
+            print("| network | steps | edgec dB | dynamic dB | TFLM dB |\n|---|---|---|---|---|")
             for each in arguments.networks:
                 for row in accuracy(each, folder):
                     print(row, flush=True)

@@ -21,6 +21,7 @@ from edgec.commands.quantize_training import (
 )
 from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
+from edgec.exporters.onnx.recurrent import are_recurrent
 from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
 from edgec.quant.precision.feedback import feedback_values
@@ -86,6 +87,9 @@ def quantize_model(
 ) -> Quantization:
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
 
+    LSTM, GRU and RNN stay operators of the file, which computes in float within them; edgec then
+    compiles the file to other integers, near those of the float model.
+
     Args:
         model: ONNX or TensorFlow Lite file.
         output: file to write; replaced as a whole or not at all.
@@ -103,7 +107,8 @@ def quantize_model(
     path, out, options = Path(model), Path(output), options or IntegerOptions()
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
-    if options.quant.precision is None and feedback_values(real.graph):
+    standard = not real.graph.is_straight and are_recurrent(real.graph)
+    if options.quant.precision is None and not standard and feedback_values(real.graph):
         # The file says int8 for all tensors.
         quant = dataclasses.replace(options.quant, precision=Precision.INT8)
         options = dataclasses.replace(options, quant=quant)
@@ -115,14 +120,16 @@ def quantize_model(
         real.calibration,
     )
     ready = quantized_model(real if task is None else task.model, options, progress)
-    if ready.annotated is None:
+    written = ready.partly if standard and options.quant.precision is None else ready.annotated
+    if written is None:
         raise QuantizationError(
             "this integer network cannot be written as QDQ ONNX",
             where=str(model),
             hint="compile the float model: `edgec compile` quantizes it in the same way",
         )
     after = None if task is None else trained(task, ready, progress)
-    written = ready.annotated if after is None else after.annotated
+    if after is not None:
+        written = after.annotated
     data = export_qdq(written).SerializeToString(deterministic=True)
     accuracy = None
     if measured is not None:

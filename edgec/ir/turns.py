@@ -33,11 +33,13 @@ class Loop:
         name: unique in the graph; untrusted, like the names of nodes.
         count: number of turns, at least 1.
         within: the loop that runs this one once a turn; None: a run of the model does.
+        operator: ONNX's name of the recurrent operator whose cell the loop repeats; "": none.
     """
 
     name: str
     count: int
     within: Loop | None = None
+    operator: str = ""
 
     @property
     def chain(self) -> tuple[Loop, ...]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.errors import refuse_without_effect
 from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.floatrun.activations import checked_calibration
@@ -64,6 +64,8 @@ class Quantized:
         integer: INTEGER stage, optimised: what is lowered.
         annotated: ANNOTATED stage, which standard ONNX can say; None where the arithmetic of a
             layer has no form there.
+        partly: the same, where values with int16 codes are left without a quantization; None where
+            nothing was annotated.
         report: how ranges were found, and the quality of each layer.
         notes: what passes want the user to know.
         real: REAL stage that `annotated` stands for, channels scaled; None where nothing was
@@ -75,6 +77,7 @@ class Quantized:
     report: QuantReport
     notes: tuple[str, ...]
     real: Graph | None = None
+    partly: Graph | None = None
 
 
 def quantize(
@@ -157,7 +160,8 @@ class _Run:
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
         annotated_graph = None if mixed else found.graph
-        return Quantized(integer.graph, annotated_graph, report, notes, found.real)
+        partly = _without_int16(found.graph, converted)
+        return Quantized(integer.graph, annotated_graph, report, notes, found.real, partly)
 
     def _observed(self, graph: Graph) -> tuple[Annotated, Graph, Refit]:
         """The integer graph, with int16 codes where they are asked for.
@@ -296,3 +300,14 @@ class _Run:
 
 def _texts(*results: PassesResult) -> tuple[str, ...]:
     return tuple(note.text for result in results for note in result.notes)
+
+
+def _without_int16(annotated: Graph, integer: Graph) -> Graph:
+    """An annotated graph whose values with int16 codes have no quantization."""
+    values = {
+        name: replace(value, quant=None)
+        if name in integer.values and integer.values[name].dtype is DType.INT16
+        else value
+        for name, value in annotated.values.items()
+    }
+    return annotated.replace(values=values)

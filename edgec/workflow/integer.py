@@ -52,6 +52,8 @@ class IntegerModel:
         about: what the file says of itself.
         balanced: REAL stage that `annotated` stands for, channels scaled; None where nothing was
             annotated.
+        partly: `annotated` without a quantization of values with int16 codes, as
+            `quant.Quantized` has it.
         stream: how `integer` runs frame by frame; None: it does not.
     """
 
@@ -65,6 +67,7 @@ class IntegerModel:
     settings: QuantSettings
     about: Description = NOTHING_SAID
     balanced: Graph | None = None
+    partly: Graph | None = None
     stream: Streamed | None = None
 
 
@@ -227,6 +230,7 @@ def quantized_model(
         about=model.about,
         settings=settings,
         balanced=found.real,
+        partly=found.partly,
     )
 
 

@@ -13,6 +13,7 @@ import onnx
 from onnx import helper
 
 from edgec.exporters.onnx.codes import Exporter
+from edgec.exporters.onnx.recurrent import emit_recurrent
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
@@ -49,13 +50,15 @@ def _turn_last(e: Emitter, node: Node) -> None:
 
 
 def emit_turns(e: Emitter, turns: Turns, emit: Callable[[Node | Turns], None]) -> None:
-    """Add the Scan that a loop is.
+    """Add the recurrent operator that a loop was, or the Scan that it is.
 
     Args:
         e: receives it.
         turns: the loop.
         emit: adds a node, or a loop within this one.
     """
+    if emit_recurrent(e, turns):
+        return
     own = [item for item in turns.body if isinstance(item, Node)]
     graph, loop = e.graph, turns.loop
     updates = {

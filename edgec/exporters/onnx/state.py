@@ -188,7 +188,7 @@ class Emitter:
             per_channel = constant.quant is not None and constant.quant.axis is not None
             array = constant.real() if per_channel else constant.array
             quant = None if per_channel else constant.quant
-            self._cached[key] = self._stored_constant(name, self.oriented(array, layout), quant)
+            self._cached[key] = self.constant(name, self.oriented(array, layout), quant)
         return self._cached[key]
 
     def weight(self, name: str, perm: tuple[int, ...]) -> str:
@@ -200,11 +200,11 @@ class Emitter:
             if quant is not None and quant.axis is not None:
                 quant = replace(quant, axis=perm.index(quant.axis))
             array = constant.array.transpose(perm)
-            self._cached[key] = self._stored_constant(name, array, quant)
+            self._cached[key] = self.constant(name, array, quant)
         return self._cached[key]
 
-    def _stored_constant(self, name: str, array: Array, quant: QuantParams | None) -> str:
-        """An initializer; quantized constants stay integer, followed by a DequantizeLinear.
+    def constant(self, name: str, array: Array, quant: QuantParams | None) -> str:
+        """Store an array; quantized ones stay integer, followed by a DequantizeLinear.
 
         Written as floats between quantized activations, onnxruntime would quantize them again, to
         scales of its own.

@@ -38,11 +38,11 @@ class LoopBuilder(RealBuilder):
         return as_value(self, x) if isinstance(x, Turned) else x
 
 
-def new_loop(ctx: LoopBuilder, name: str, count: int) -> Loop:
-    """A loop within the present one, checked against the limits."""
+def new_loop(ctx: LoopBuilder, name: str, count: int, operator: str = "") -> Loop:
+    """A loop within the present one, checked against the limits; `operator` as in `Loop`."""
     if count < 1:
         raise UnsupportedError("it has no turns", "leave the node out")
-    found = Loop(ctx.loop_name(name), count, ctx.loop)
+    found = Loop(ctx.loop_name(name), count, ctx.loop, operator)
     if len(found.chain) > MAX_LOOP_DEPTH:
         raise UnsupportedError(
             f"more than {MAX_LOOP_DEPTH} loops lie within one another", "unroll the inner ones"

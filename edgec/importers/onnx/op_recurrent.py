@@ -121,7 +121,7 @@ def _direction(
     if sequence.steps == 1:
         after = cell.turn(ctx, ctx.reshape(x, row), state)
         return (_with_axis(ctx, after[0], axis), *after)
-    loop = new_loop(ctx, node.name, sequence.steps)
+    loop = new_loop(ctx, node.name, sequence.steps, node.op)
     carried = [carry(ctx, each, loop) for each in state]
     backwards = sequence.backwards[number]
     after = cell.turn(ctx, part(ctx, x, loop, axis, backwards=backwards), carried)

@@ -54,7 +54,7 @@ def unidirectional_sequence_lstm(ctx: Context, node: TfliteNode) -> Tensor:
         last = cell.turn(ctx, row, *before)
         y: Tensor = ctx.reshape(last[0], sequence.whole)
     else:
-        loop = new_loop(ctx, node.outputs[0], sequence.steps)
+        loop = new_loop(ctx, node.outputs[0], sequence.steps, "LSTM" if codes is None else "")
         carried = [pinned(ctx, carry(ctx, each, loop), each.quant) for each in state]
         row = pinned(ctx, _value(part(ctx, x, loop, sequence.axis, backwards=False)), codes)
         after = cell.turn(ctx, row, *carried)
