@@ -183,11 +183,14 @@ class Histogram:
 
     def _add(self, values: Array, weights: Sequence[Array | None]) -> None:
         """Count float32 values [N], by part with the first N weights."""
+        factor = BINS / (self.range.high - self.range.low)
         places = values - np.float64(self.range.low)
-        places *= BINS / (self.range.high - self.range.low)
+        places *= factor
+        np.minimum(np.maximum(places, 0.0, out=places), BINS - 1.0, out=places)
         index = places.astype(np.intp)
-        np.minimum(np.maximum(index, 0, out=index), BINS - 1, out=index)
-        index[values == 0] = BINS  # not counted
+        # Zeros, all of one bin, are not counted.  Sums, for a mask takes three times as long.
+        zero = int(min(max(-self.range.low * factor, 0.0), BINS - 1.0))
+        index += np.multiply(values == 0, BINS - zero, dtype=np.intp)
         plain = np.bincount(index, minlength=BINS + 1)[:BINS]
         self.elements += plain
         for row, own in enumerate(weights):
