@@ -154,8 +154,7 @@ class Histogram:
 
         They weigh what the elements near the end do.
         """
-        edges = self.edges
-        found = np.zeros_like(self.by_part)
+        edges, found = self.edges, np.zeros_like(self.by_part)
         if tails.above is not None:
             near = edges[1:] > tails.above.start[0]
             found += self._weight(near) * tails.above.shares(edges)
@@ -220,8 +219,7 @@ class Histogram:
         It is empty also if one has a pole in the range, as Log has at zero: the code next to a pole
         would have an error without bound, whatever the range.
         """
-        reached = np.append(self.edges, 0.0)
-        found = []
+        reached, found = np.append(self.edges, 0.0), []
         for part, counts in zip(self.aim.parts, self.by_part, strict=True):
             with np.errstate(all="ignore"):
                 if part.function is None or not np.isfinite(part.function(reached)).all():
@@ -318,7 +316,9 @@ class _ErrorOf:
         """
         scale, zero_point = (each[:, None] for each in int8_params(lows, highs))
         if self._judged:
-            return self._of_functions(scale, zero_point)
+            ends = range(_BLOCK // BINS, len(scale), _BLOCK // BINS)
+            parts = zip(np.split(scale, ends), np.split(zero_point, ends), strict=True)
+            return np.concatenate([self._of_functions(*part) for part in parts])
         codes = np.arange(INT8_MIN, INT8_MAX + 1) - zero_point
         # Bins whose values have a lower code than each of these, between one and the next.
         width = (self._range.high - self._range.low) / BINS or 1.0
@@ -335,12 +335,13 @@ class _ErrorOf:
         """The errors of functions; scales and zero points are float64 [N, 1]."""
         steps = np.floor(self._centers / scale + 0.5)
         np.clip(steps, INT8_MIN - zero_point, INT8_MAX - zero_point, out=steps)
-        codes = (steps + (zero_point - INT8_MIN)).astype(np.intp)
         # A function is computed for each code, of which there are fewer than bins.
         coded = (np.arange(INT8_MIN, INT8_MAX + 1) - zero_point) * scale
+        steps += zero_point - INT8_MIN + np.arange(len(scale))[:, None] * coded.shape[1]
+        places = steps.astype(np.intp)
         total = np.zeros(len(scale))
         for function, wanted, counts in self._judged:
-            gaps = np.take_along_axis(function(coded), codes, axis=1)
+            gaps = function(coded).take(places)
             gaps -= wanted
             gaps *= gaps
             gaps *= counts
@@ -392,8 +393,7 @@ def _divergence(histogram: Histogram, values: Range) -> float:
 
 
 def _kl(reference: Array, model: Array) -> float:
-    p = reference / reference.sum()
-    q = model / max(model.sum(), 1.0)
+    p, q = reference / reference.sum(), model / max(model.sum(), 1.0)
     # A bin that only saturation fills has no model: smooth it, as TensorRT does.
     q = np.where(q > 0, q, 1e-9)
     where = p > 0
