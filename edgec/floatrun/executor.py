@@ -185,7 +185,8 @@ class Executor:
             return
         given = None if instead is None else instead(step, frame.live)
         if given is None and step.name in self._in_place and not frame.given:
-            given = _clipped(step.attrs_as(ops.Clip), frame.live.pop(step.first))
+            clip, array = step.attrs_as(ops.Clip), frame.live.pop(step.first)
+            given = ops_elementwise.clipped(array, clip.low, clip.high, out=array)
         outputs = self._computed(step, frame) if given is None else (given,)
         if change is not None and len(outputs) == 1:
             outputs = (change(step, outputs[0], frame.live),)
@@ -334,12 +335,6 @@ def _in_place(
             if layer is not None and isinstance(layer.attrs, ops.Weighted):
                 found.add(step.name)
     return frozenset(found)
-
-
-def _clipped(attrs: ops.Clip, array: Array) -> Array:
-    """The output of a Clip in the place of its input."""
-    np.maximum(array, attrs.low, out=array)
-    return np.asarray(np.minimum(array, attrs.high, out=array))
 
 
 def _released(graph: Graph, order: Sequence[Step], kept: Sequence[str]) -> list[list[str]]:

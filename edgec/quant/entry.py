@@ -43,7 +43,7 @@ from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
-from edgec.quant.estimate import Fitted, Refit, estimated
+from edgec.quant.estimate import Refit, estimated
 from edgec.quant.precision.choose import Choice, choose
 from edgec.quant.precision.codes import check_reach
 from edgec.quant.precision.goal import Goal, Prices
@@ -154,8 +154,7 @@ class _Run:
         integer = self._passes(converted, INTEGER_PASSES)
         report = self._judged(found, converted)
         if found.data is not None and report.in_force.observer is not None:
-            final = Fitted(found.real, converted)
-            report = self._with_estimate(report, final, refit, found.data)
+            report = self._with_estimate(report, found.real, converted, refit, found.data)
         mixed = found.int16 or (report.precision is not None and report.precision.tensors)
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
@@ -173,9 +172,9 @@ class _Run:
         if options.settings().precision is Precision.INT8 or self._calibration is None:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
 
-            def narrow(samples: Mapping[str, Array]) -> Fitted:
+            def narrow(samples: Mapping[str, Array]) -> Graph:
                 again = annotate_beside(graph, samples, options, None, converters)
-                return Fitted(again.real, again.converted(converters))
+                return again.converted(converters)
 
             return found, found.converted(converters), narrow
         data = checked_calibration(graph, self._calibration)
@@ -187,9 +186,9 @@ class _Run:
         choice = self._chosen(fits, data, INTEGER_PASSES)
         report = replace(choice.made.report, precision=choice.report)
 
-        def same(samples: Mapping[str, Array]) -> Fitted:
+        def same(samples: Mapping[str, Array]) -> Graph:
             again = ranged(graph, samples, options, None, converters)
-            return Fitted(*choice.again(ObservedFits(again, samples, options, converters)))
+            return choice.again(ObservedFits(again, samples, options, converters))
 
         return replace(choice.made, report=report), choice.integer, same
 
@@ -227,11 +226,11 @@ class _Run:
 
     @staticmethod
     def _with_estimate(
-        report: QuantReport, final: Fitted, refit: Refit, data: Mapping[str, Array]
+        report: QuantReport, real: Graph, integer: Graph, refit: Refit, data: Mapping[str, Array]
     ) -> QuantReport:
         if report.source is not CalibrationSource.USER:
             return report
-        return replace(report, estimate=estimated(final, refit, data))
+        return replace(report, estimate=estimated(real, integer, refit, data))
 
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:
@@ -270,7 +269,7 @@ class _Run:
         )
         if report.source is CalibrationSource.USER and self._calibration is not None:
             data = checked_calibration(graph, self._calibration)
-            report = self._with_estimate(report, Fitted(graph, quantized), refit, data)
+            report = self._with_estimate(report, graph, quantized, refit, data)
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph
         if graph.length is not None:

@@ -3,14 +3,16 @@
 Ranges, scales of features, biases and the rounding of weights suit the samples that they were found
 on better than others, so the signal to noise of these promises too much.  Here the network is
 fitted again without a quarter of the calibration samples, and the quarter judges this fit
-(`precision.held`); its tensors with int16 codes stay.  A small network is fitted without each
-quarter in turn; a large one once, to one half of the samples, which the other half judges.
+(`precision.held`); its tensors with int16 codes stay.  A small network is fitted without one
+quarter and without a second one; a large one once, to one half of the samples, which the other half
+judges.
 
-What no sample shows can still come.  So a small network is fitted to each quarter alone, too, and
-judged by the rest: these fits see less than the one that is compiled, and meet more that they have
-not seen.  The lower bound is the least of those of both and of what the worst quarter gives: a
-further fit would give less than the worst of four in one of five cases, and the one that is
-compiled has four times the samples.
+What no sample shows can still come.  So a small network is fitted to each of the other two quarters
+alone, too, and judged by the rest: these fits see less than the one that is compiled, and meet more
+that they have not seen.  The lower bound is the least of those of both and of what the worse one of
+these quarters gives: a further fit would give less than the worst of two in one of three cases, but
+the one that is compiled has four times the samples.  Fits without, and to, all four quarters take
+twice the time, and their bounds hold as often (`benchmarks/estimate.py`).
 
 A bound takes the shares of noise of single samples as lognormal: their mean is above
 ``exp(m + v / 2 + t * sqrt(v / n + v^2 / (2 (n - 1))))`` in one of ten cases, with the mean m and
@@ -23,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,36 +53,27 @@ _WORK = 1e9
 fast the computer is."""
 _LEAST, _MOST = 4, 256
 """Samples that judge, at least and at most."""
-_PARTS, _LEAST_QUARTER = 4, 16
-"""Parts of the samples, and samples from which one of them is enough to fit a network to."""
+_TURNS, _LEAST_QUARTER = 2, 16
+"""Quarters that judge, and samples from which one quarter is enough to fit a network to."""
 _NOTICEABLE_DB = 3.0
 """Loss from samples that were seen to others, or doubt, from which more samples are advised."""
 _SMALLEST = 1e-12
 """Share of noise of a sample without any."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
-    """A network, and the integer graph that was fitted to some samples.
-
-    Attributes:
-        real: REAL stage.
-        integer: INTEGER stage, with inputs and outputs of the same names.
-    """
-
-    real: Graph
-    integer: Graph
+Refit = Callable[[Mapping[str, Array]], Graph]
+"""Fits the network to samples: the INTEGER stage."""
 
 
-Refit = Callable[[Mapping[str, Array]], Fitted]
-
-
-def estimated(final: Fitted, refit: Refit, data: Mapping[str, Array]) -> Estimate | None:
+def estimated(
+    real: Graph, integer: Graph, refit: Refit, data: Mapping[str, Array]
+) -> Estimate | None:
     """Signal to noise to expect of a network on samples that it was not fitted to.
 
     Args:
-        final: the network, fitted to all samples.
-        refit: fits it to others.
+        real: REAL stage.
+        integer: INTEGER stage with outputs of the same names, fitted to all samples.
+        refit: fits it to other samples.
         data: the samples, from `checked_calibration`.
 
     Returns:
@@ -89,15 +81,17 @@ def estimated(final: Fitted, refit: Refit, data: Mapping[str, Array]) -> Estimat
     """
     if not folds(data):
         return None
-    runs_of = _Runs(final.real, refit, data)
-    usual, least = runs_of.usual(), runs_of.with_less()
+    runs_of = _Runs(real, refit, data)
+    judges = runs_of.judges()
+    usual = [runs_of.judged(fold, judge) for fold, judge in judges]
     if not usual[0]:
         return None
+    least = runs_of.with_less()
     means = {name: float(np.mean(shares)) for name, shares in _joined(usual).items()}
     count = len(next(iter(data.values())))
     bounds = [_most(shares, count) for part in (usual, least) for shares in _joined(part).values()]
     bounds += [float(shares.mean()) for part in least for shares in part.values()]
-    seen = _joined(runs_of.seen(final)).values()
+    seen = _joined([judge.shares(integer) for _, judge in judges]).values()
     expected, lower = share_db(max(means.values())), share_db(max(bounds))
     fitted = share_db(max(float(np.mean(shares)) for shares in seen))
     doubtful = max(fitted - expected, expected - lower) > _NOTICEABLE_DB
@@ -109,6 +103,37 @@ _Shares = dict[str, Array]
 """Noise of each sample as a share of the mean energy, by output with codes; float64 [S] each."""
 
 
+class _Judge:
+    """Samples, and what the float network gives for them."""
+
+    def __init__(self, real: Graph, data: Mapping[str, Array]) -> None:
+        """Run the float network.
+
+        Args:
+            real: REAL stage.
+            data: graph input name to [S, ...]; all are used.
+        """
+        self.data = data
+        self._wanted = Executor(real, with_scores(real)).run(data)
+
+    def shares(self, integer: Graph, read: Mapping[str, Array] | None = None) -> _Shares:
+        """Noise of an integer network.
+
+        Args:
+            integer: INTEGER stage, with outputs of the same names.
+            read: what it reads in place of the samples.
+        """
+        values = integer.values
+        names = [n for n in self._wanted if n in values and values[n].quant is not None]
+        noise: dict[str, list[float]] = {name: [] for name in names}
+        for sample, run in enumerate(runs(integer, self.data if read is None else read)):
+            for name, value in real_values(integer, run, names).items():
+                error = value - self._wanted[name][sample].reshape(value.shape)
+                noise[name].append(float(np.sum(error**2)))
+        powers = {n: float(np.sum(np.square(self._wanted[n]))) / len(noise[n]) for n in names}
+        return {name: np.array(noise[name]) / (powers[name] or 1.0) for name in names}
+
+
 class _Runs:
     """Fits of a network to parts of its samples, and what they give the others."""
 
@@ -117,60 +142,37 @@ class _Runs:
         count = len(next(iter(data.values())))
         elements = sum(graph.values[name].elements for n in graph.nodes for name in n.outputs)
         work = max(total_macs(graph) + _ELEMENT_WORK * elements, 1)
-        self._small = work * count <= _SMALL
-        half = folds(data, 2)
-        self._folds = folds(data, _PARTS) if self._small else half[:1]
-        quarters = self._folds if count >= _LEAST_QUARTER else half
-        self._less = tuple(fold.swapped for fold in quarters) if self._small else ()
+        small = work * count <= _SMALL
+        halves, quarters = folds(data, 2), folds(data, 2 * _TURNS)
+        self._usual = quarters[:_TURNS] if small else halves[:1]
+        # The quarters that do not judge: every sample is used for one or the other.
+        fewer = quarters[_TURNS:] if count >= _LEAST_QUARTER else halves
+        self._less = tuple(fold.swapped for fold in fewer) if small else ()
         self._most = min(max(int(_WORK / work), _LEAST), _MOST)
 
-    def usual(self) -> list[_Shares]:
-        """Noise by fits to most of the samples, of the others."""
-        return [self._judged(fold, self._folds) for fold in self._folds]
+    def judges(self) -> list[tuple[Fold, _Judge]]:
+        """Fits to most of the samples, and the others."""
+        return [(fold, self._judge(fold, self._usual)) for fold in self._usual]
 
     def with_less(self) -> list[_Shares]:
         """Noise by fits to a few of the samples, of the others; none of a large network."""
-        return [self._judged(fold, self._less) for fold in self._less]
+        return [self.judged(fold, self._judge(fold, self._less)) for fold in self._less]
 
-    def seen(self, final: Fitted) -> list[_Shares]:
-        """Noise of the samples of `usual` by the network that was fitted to them."""
-        few = (self._few(fold, self._folds) for fold in self._folds)
-        return [_shares(final, judged, judged) for judged in few]
+    def judged(self, fold: Fold, judge: _Judge) -> _Shares:
+        """Noise by the fit to some samples, of others."""
+        read = _as_if_unseen(self._graph, self._data, fold.fitted, judge.data)
+        return judge.shares(self._refit(fold.fitted), read)
 
-    def _few(self, fold: Fold, of: Sequence[Fold]) -> dict[str, Array]:
+    def _judge(self, fold: Fold, of: Sequence[Fold]) -> _Judge:
         """The samples that judge a fit, spread evenly; of streams the first ones."""
         available, most = len(next(iter(fold.judged.values()))), max(self._most // len(of), 1)
         step = 1 if RESETS in fold.judged else max(available // most, 1)
-        return {name: array[::step][:most] for name, array in fold.judged.items()}
-
-    def _judged(self, fold: Fold, of: Sequence[Fold]) -> _Shares:
-        judged = self._few(fold, of)
-        cut = _as_if_unseen(self._graph, self._data, fold.fitted, judged)
-        return _shares(self._refit(fold.fitted), judged, cut)
+        few = {name: array[::step][:most] for name, array in fold.judged.items()}
+        return _Judge(self._graph, few)
 
 
 def _joined(parts: Sequence[_Shares]) -> _Shares:
     return {name: np.concatenate([p[name] for p in parts]) for name in (parts[0] if parts else {})}
-
-
-def _shares(fitted: Fitted, data: Mapping[str, Array], read: Mapping[str, Array]) -> _Shares:
-    """Noise of each sample as a share of the mean energy, by output with codes; float64 [S].
-
-    Args:
-        fitted: the network.
-        data: what the float network reads, by input.
-        read: what the integers read.
-    """
-    values = fitted.integer.values
-    names = [n for n in with_scores(fitted.real) if n in values and values[n].quant is not None]
-    wanted = Executor(fitted.real, names).run(data)
-    noise: dict[str, list[float]] = {name: [] for name in names}
-    for sample, run in enumerate(runs(fitted.integer, read)):
-        for name, value in real_values(fitted.integer, run, names).items():
-            error = value - wanted[name][sample].reshape(value.shape)
-            noise[name].append(float(np.sum(error**2)))
-    powers = {n: float(np.sum(np.square(wanted[n]))) / len(noise[n]) or 1.0 for n in names}
-    return {name: np.array(noise[name]) / powers[name] for name in names}
 
 
 def _most(shares: Array, samples: int) -> float:

@@ -49,10 +49,10 @@ class Choice(Generic[T]):
     groups: Groups = ()
     wide: bool = False
 
-    def again(self, fits: Fits[T]) -> tuple[Graph, Graph]:
-        """The real and the integer graph of other fits, with the same tensors in int16."""
+    def again(self, fits: Fits[T]) -> Graph:
+        """The integer graph of other fits, with the same tensors in int16."""
         fit = fits.wide if self.wide else fits.narrow
-        return fit.real, fit.integer(self.groups)
+        return fit.integer(self.groups)
 
 
 def choose(

@@ -25,7 +25,7 @@ from edgec.quant.common.report import (
 from edgec.quant.convert.codes import Codes16
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.estimate import Fitted, Refit
+from edgec.quant.estimate import Refit
 from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.choose import Choice
 from edgec.quant.precision.codes import check_reach
@@ -185,14 +185,14 @@ def with_refit(
     report = used.report(in_force, (), quality_of(graph, integer, few, progress))
     precision = None if choice is None else choice.report
 
-    def refit(samples: Mapping[str, Array]) -> Fitted:
+    def refit(samples: Mapping[str, Array]) -> Graph:
         again = Search(graph, samples, settings, None, converters)
         if choice is None or not choice.wide:
-            return Fitted(again.graph, again.integer())
+            return again.integer()
         again = again.with_fitted_weights()
         groups = {name for group in choice.groups for name in group.members}
         codes = again.candidates().codes
-        return Fitted(again.graph, again.integer({n: codes[n] for n in groups & codes.keys()}))
+        return again.integer({n: codes[n] for n in groups & codes.keys()})
 
     report = replace(report, losses=losses, weights=search.weights, precision=precision)
     return integer, report, refit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from edgec.interp import run_graph_batch
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.quant import quantize, sqnr_db
-from edgec.quant.estimate import _most, _student
+from edgec.quant.common.sample_codes import runs
+from edgec.quant.estimate import _most, _student, estimated
 from edgec.quant.features import with_feature_scales
 
 
@@ -95,6 +97,40 @@ def test_without_samples_to_spare_there_is_none() -> None:
     graph = perceptron(0)
     assert quantize(graph, samples(graph, 7), CompileOptions()).report.estimate is None
     assert quantize(graph, None, CompileOptions()).report.estimate is None
+
+
+@pytest.mark.parametrize("count", [8, 16, 61])
+def test_no_fit_is_judged_by_what_it_has_seen(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four fits: without two of the quarters, and to the other two (of few samples, to halves)."""
+    graph = perceptron(0)
+    data = samples(graph, count)
+    data["x"][:, 0] = np.arange(count)
+    integer = quantize(graph, data, CompileOptions()).integer
+    fits: list[list[int]] = []
+    judged: list[list[int]] = []
+
+    def refit(some: Mapping[str, Array]) -> Graph:
+        fits.append([int(x) for x in some["x"][:, 0]])
+        return integer
+
+    def ran(graph: Graph, read: Mapping[str, Array]) -> Iterator[dict[str, Array]]:
+        judged.append([int(x) for x in read["x"][:, 0]])
+        return runs(graph, read)
+
+    monkeypatch.setattr("edgec.quant.estimate.runs", ran)
+    found = estimated(graph, integer, refit, data)
+    assert found is not None
+    for fit, others in zip(fits, judged[:4], strict=True):
+        assert sorted([*fit, *others]) == list(range(count))
+    usual, fewer = fits[:2], fits[2:]
+    unseen = [sorted(set(range(count)) - set(fit)) for fit in usual]
+    assert found.samples == sum(map(len, unseen))
+    # What was seen is what the network itself gives for the samples that judge.
+    assert judged[4:] == unseen
+    if count >= 16:
+        assert sorted(x for part in (*unseen, *fewer) for x in part) == list(range(count))
+    else:
+        assert sorted(x for part in fewer for x in part) == list(range(count))
 
 
 def test_the_point_of_student() -> None:

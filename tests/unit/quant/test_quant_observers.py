@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from edgec.base.options import Observer, QuantSettings
+from edgec.floatrun.ops_elementwise import element_function
+from edgec.ir import ops
 from edgec.quant.cnn.observers import (
     BINS,
+    Aim,
     Histogram,
     MinMax,
+    Part,
     Tails,
     choose_range,
     entropy_range,
@@ -91,6 +95,41 @@ def test_squared_error_of_a_histogram_is_that_of_its_values(long_tail):
     chosen = Range(-4.0, 4.0)
     estimate = squared_error(counts, chosen) / len(long_tail)
     assert estimate == pytest.approx(rounding_error(long_tail, chosen), rel=0.05)
+
+
+def test_a_function_is_computed_for_codes_and_not_for_bins(long_tail):
+    """The error of a function is that of its values at the codes of all bins; to the last bit."""
+    asked = []
+
+    def tanh(values: np.ndarray) -> np.ndarray:
+        asked.append(values.size)
+        return element_function(ops.Unary(ops.UnaryKind.TANH))(values)
+
+    counts = Histogram(Range(-8.0, 30.0), Aim((Part(tanh),)))
+    counts.update(np.clip(long_tail, -8.0, 30.0))
+    values = Range(-3.0, 4.0)
+    asked.clear()
+    found = squared_error(counts, values)
+    assert asked[-1] == 256 and len(asked) == 3  # ends and middles of bins once, then codes
+    codes = activation_params(values)
+    gaps = tanh(codes.dequantize64(codes.quantize(counts.centers))) - tanh(counts.centers)
+    assert found == np.sum(counts.by_part[0] * gaps**2)
+
+
+def test_zeros_are_no_bin_of_their_own():
+    """Where zero lies at an end, inside, or beyond the values, and with weights by channel."""
+    rng = np.random.default_rng(0)
+    for low, high in ((0.0, 6.0), (-6.0, 0.0), (-2.0, 5.0)):
+        values = rng.uniform(low, high, (500, 4)).astype(np.float32)
+        values[rng.random(values.shape) < 0.3] = 0.0
+        weights = rng.random(4)
+        found = Histogram(Range(low, high), Aim((Part(weight=weights),)))
+        found.update(values)
+        kept = values != 0
+        places = ((values[kept] - low) * (BINS / (high - low))).astype(int)
+        own = np.broadcast_to(weights, values.shape)[kept]
+        np.testing.assert_array_equal(found.elements, np.bincount(places, minlength=BINS))
+        np.testing.assert_allclose(found.by_part[0], np.bincount(places, own, BINS))
 
 
 def test_entropy_cuts_far_outliers_only(long_tail):
