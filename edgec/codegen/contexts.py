@@ -76,6 +76,7 @@ class HeaderContext:
         labels: the library has a header with the names of classes.
         state_bytes: what a context keeps between runs.
         warm_up: runs after a reset without outputs.
+        sound_samples: samples of sound that a run takes; 0: it takes no sound.
         runtime: the number of the runtime's headers, eight hexadecimal digits.
         stack: what its functions need, in words, one text; none where it was not measured.
     """
@@ -99,6 +100,7 @@ class HeaderContext:
     labels: bool
     state_bytes: int
     warm_up: int
+    sound_samples: int
     runtime: str
     stack: tuple[str, ...]
 
@@ -218,6 +220,21 @@ class StateContext:
 
 
 @dataclass(frozen=True, slots=True)
+class SoundContext:
+    """Samples of sound that wait for a run.
+
+    Attributes:
+        samples: as many as a run takes.
+        lead: zeros before the first sample of a stream.
+        offset_bytes: where their number lies in the state; they follow it.
+    """
+
+    samples: int
+    lead: int
+    offset_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class SourceContext:
     """Context of `model.c.j2`.
 
@@ -229,6 +246,7 @@ class SourceContext:
         init: the function that gives a context its arena alone.
         state: what a context keeps between runs, in parts.
         warm_up: runs after a reset without outputs.
+        sound: how it collects samples of sound, one record; none where it takes no sound.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -248,6 +266,7 @@ class SourceContext:
     init: str
     state: tuple[StateContext, ...]
     warm_up: int
+    sound: tuple[SoundContext, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -44,7 +44,7 @@ def exported(report: Report, sources: Sequence[str], labels: int, output: int) -
         outputs=tuple(_port(names, "OUTPUT", *port) for port in enumerate(report.outputs)),
         labels=labels,
         labelled=output,
-        warm_up=0 if report.stream is None else report.stream.warm_up,
+        warm_up=0 if report.steps is None else report.steps.warm_up,
         stack=stack_text(report.memory.run_stack, report.board.core.value),
     )
 
