@@ -31,7 +31,12 @@ def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
 
 
 def heard_by(front: FrontEnd, imported: Graph) -> Heard:
-    """The frames that a model's input has; ConfigError where it has none."""
+    """The frames that a model's input has.
+
+    Raises:
+        ConfigError: it has none, or no integers hold the numbers of the front end.
+    """
+    front.graph(1)
     name = imported.inputs[0]
     return Heard.of(imported.shape(name), front.features, name)
 

@@ -118,14 +118,15 @@ def real_model(
     found = import_model(path, shapes, options.state, options.values).replace(name=path.stem)
     imported = with_rounding(found, options.rounding)
     about = describe(path)
-    samples = (
-        _samples(calibration, imported, about)
-        if front is None or calibration is None
-        else _heard(calibration, imported, about, front)
-    )
+    if front is None:
+        samples = _samples(calibration, imported, about)
+    else:
+        samples = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    graph, scaled = with_feature_scales(real.graph, moved, options.quant.synthetic_range)
+    graph, scaled = real.graph, moved
+    if front is None:
+        graph, scaled = with_feature_scales(graph, moved, options.quant.synthetic_range)
     notes = (
         *batch_notes_of(path),
         *rounding_notes(found, imported),
@@ -295,6 +296,7 @@ def _heard(
     try:
         return _samples(calibration, imported, about)
     except ConfigError:
+        # They are no features.
         if isinstance(calibration, SampleFile | Path | str):
             found = load_samples(calibration, [spec])
         else:
