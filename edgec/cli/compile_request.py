@@ -12,6 +12,7 @@ from edgec.base.options import (
     App,
     Budget,
     CompileOptions,
+    FrontEndOptions,
     Optimize,
     PoolKernelOptions,
     Precision,
@@ -33,6 +34,7 @@ from edgec.cli.options import (
     BoardOption,
     EffortOption,
     Equalize,
+    FrontEndOption,
     InputRowsOption,
     LabelsOption,
     MainOption,
@@ -154,6 +156,7 @@ def compile_request(
     stream: StreamOption = None,
     stream_frames: StreamFrames = None,
     allow_delay: AllowDelay = False,
+    front_end: FrontEndOption = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -283,6 +286,7 @@ def compile_request(
         rows=rows,
         input_rows=input_rows,
         stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
+        front_end=None if front_end is None else FrontEndOptions.parse(front_end),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     if project is None:

@@ -131,6 +131,16 @@ StreamOption = Annotated[
         rich_help_panel=STREAMS,
     ),
 ]
+FrontEndOption = Annotated[
+    str | None,
+    typer.Option(
+        "--front-end",
+        metavar="NAME[:KEY=VALUE,...]",
+        help="Compute features of sound before the network, in integers: log-mel, mfcc, "
+        "mlperf-sww, mlperf-kws. Samples and calibration data may then be recordings.",
+        rich_help_panel=STREAMS,
+    ),
+]
 StreamFrames = Annotated[
     int | None,
     typer.Option(

@@ -49,7 +49,13 @@ def step_contexts(
 
 def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateContext, ...]:
     """The parts of the state, and what a reset makes of them."""
-    return tuple(
+    sound = program.sound
+    waiting = (
+        ()
+        if sound is None
+        else (StateContext("samples that wait", sound.offset_bytes, sound.size_bytes, 0, ""),)
+    )
+    return waiting + tuple(
         StateContext(
             comment=comment_text(part.tensor.name, NAME_LIMIT),
             offset_bytes=part.tensor.offset_bytes,

@@ -107,6 +107,7 @@ class HeaderContext:
         state_bytes: what a context keeps between runs.
         warm_up: runs after a reset without outputs.
         rows: the input that comes by rows, one; none where runs take it whole.
+        sound_samples: samples of sound that a run takes; 0: it takes no sound.
         runtime: the number of the runtime's headers, eight hexadecimal digits.
         stack: what its functions need, in words, one text; none where it was not measured.
     """
@@ -131,6 +132,7 @@ class HeaderContext:
     state_bytes: int
     warm_up: int
     rows: tuple[RowsContext, ...]
+    sound_samples: int
     runtime: str
     stack: tuple[str, ...]
 
@@ -253,6 +255,21 @@ class StateContext:
 
 
 @dataclass(frozen=True, slots=True)
+class SoundContext:
+    """Samples of sound that wait for a run.
+
+    Attributes:
+        samples: as many as a run takes.
+        lead: zeros before the first sample of a stream.
+        offset_bytes: where their number lies in the state; they follow it.
+    """
+
+    samples: int
+    lead: int
+    offset_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class SourceContext:
     """Context of `model.c.j2`.
 
@@ -265,6 +282,7 @@ class SourceContext:
         state: what a context keeps between runs, in parts.
         warm_up: runs after a reset without outputs.
         rows: the input that comes by rows, one; none where runs take it whole.
+        sound: how it collects samples of sound, one record; none where it takes no sound.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -285,6 +303,7 @@ class SourceContext:
     state: tuple[StateContext, ...]
     warm_up: int
     rows: tuple[RowsContext, ...]
+    sound: tuple[SoundContext, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,6 +31,7 @@ from edgec.codegen.contexts import (
     ParamsContext,
     PortContext,
     ReadmeContext,
+    SoundContext,
     SourceContext,
     WeightsContext,
 )
@@ -159,6 +160,7 @@ def header_context(
         state_bytes=program.state_bytes,
         warm_up=program.warm_up,
         rows=rows_contexts(program),
+        sound_samples=program.sound.samples if program.sound else 0,
         runtime=runtime_number(),
         stack=(about.stack,) if about.stack else (),
     )
@@ -206,11 +208,19 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
         outputs=_ports(program, program.outputs),
         runtime_bits=program.runtime_bits,
         max_length=program.max_length,
-        init="init_without_state" if program.state else f"{names.prefix}_init",
+        init="init_without_state" if program.state_bytes else f"{names.prefix}_init",
         state=state_contexts(program, constants),
         warm_up=program.warm_up,
         rows=rows,
+        sound=_sound(program),
     )
+
+
+def _sound(program: Program) -> tuple[SoundContext, ...]:
+    found = program.sound
+    if found is None:
+        return ()
+    return (SoundContext(found.samples, found.lead, found.offset_bytes),)
 
 
 def weights_context(program: Program, names: LibraryNames) -> WeightsContext:

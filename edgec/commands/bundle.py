@@ -211,7 +211,7 @@ def _compare(
 
 def _runs(folder: Path) -> int:
     """Runs from a reset to the first output."""
-    stream = Report.read(folder).stream
+    stream = Report.read(folder).steps
     return 1 if stream is None else stream.runs
 
 

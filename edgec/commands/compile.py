@@ -54,6 +54,7 @@ from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
+from edgec.workflow.front_end import front_end_of, heard_model
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
@@ -148,12 +149,15 @@ def compile_model(
     check_compile(source, target, _on_disk(calibration), folder, options)
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
-        real = real_model(source, calibration, options, say)
+        real = real_model(source, calibration, options, say, front_end_of(options.front_end))
         _check_possible(real.graph, target, options)
         real = with_labels(real, options.labels)
         exact = quantized_model(real, options, say, BoardPrices(target))
         ready, pools = plan_pooled_layers(
-            with_stream(exact, options.stream), target, options.pool, say
+            heard_model(with_stream(exact, options.stream), options.front_end),
+            target,
+            options.pool,
+            say,
         )
         say("planning memory")
         made, placement, speed, rows = placed(pools, target, options, say)

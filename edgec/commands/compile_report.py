@@ -143,6 +143,7 @@ def build_report(
         speed=speed,
         rows=rows,
         stream=stream,
+        front_end=ready.front_end,
     )
 
 

@@ -30,7 +30,7 @@ def stream_report(
     return StreamReport(
         window=found.window,
         frames=found.frames,
-        warm_up=model.integer.warm_up,
+        warm_up=found.graph.warm_up,
         delay=found.delay,
         equals_window=found.equals_window,
         axes=model_axes(model.integer, found),

@@ -214,6 +214,7 @@ class Graph:
         rounding: whose rounding its integer operators compute with.
         chains: layers that run in turns of a few rows, in order; of a graph that is to be lowered.
         warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
+        lead: of a graph that takes sound, zeros before its first sample; None: it takes none.
     """
 
     name: str
@@ -230,6 +231,7 @@ class Graph:
     rounding: Rounding = Rounding.EDGEC
     chains: tuple[RowChain, ...] = ()
     warm_up: int = 0
+    lead: int | None = None
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:

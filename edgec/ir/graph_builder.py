@@ -37,6 +37,7 @@ class GraphBuilder:
         self.length: VariableLength | None = None
         self.rounding = Rounding.EDGEC
         self.warm_up = 0
+        self.lead: int | None = None
         self._reserved: frozenset[str] = frozenset()
 
     @classmethod
@@ -55,6 +56,7 @@ class GraphBuilder:
         builder.length = graph.length
         builder.rounding = graph.rounding
         builder.warm_up = graph.warm_up
+        builder.lead = graph.lead
         return builder
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -140,6 +142,7 @@ class GraphBuilder:
             length=self.length,
             rounding=self.rounding,
             warm_up=self.warm_up,
+            lead=self.lead,
         ).pruned()
 
     def _taken(self, name: str) -> bool:

@@ -26,6 +26,8 @@ def graph_text(graph: Graph) -> str:
         lines.append(f"  rounding {graph.rounding.value}")
     if graph.warm_up:
         lines.append(f"  warm up {graph.warm_up}")
+    if graph.lead is not None:
+        lines.append(f"  sound after {graph.lead} zeros")
     for name in graph.inputs:
         lines.append(f"  input {_value(graph, name)}{_layout(graph.input_layouts.get(name))}")
         if name in graph.input_features:

@@ -33,6 +33,7 @@ from edgec.kernels.generic.elementwise import FAMILY as ELEMENTWISE
 from edgec.kernels.generic.elementwise_chain import FAMILY as ELEMENTWISE_CHAIN
 from edgec.kernels.generic.fill import FAMILY as GENERIC_FILL
 from edgec.kernels.generic.gemm import FAMILY as GENERIC_GEMM
+from edgec.kernels.generic.log_mel import FAMILY as GENERIC_LOG_MEL
 from edgec.kernels.generic.log_softmax import FAMILY as GENERIC_LOG_SOFTMAX
 from edgec.kernels.generic.matmul import FAMILY as GENERIC_MATMUL
 from edgec.kernels.generic.max_pool import FAMILY as GENERIC_MAX_POOL
@@ -126,6 +127,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_ARG_MAX,
     GENERIC_TOP_K,
     GENERIC_WINDOW_DOT,
+    GENERIC_LOG_MEL,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,

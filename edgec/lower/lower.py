@@ -20,6 +20,7 @@ from edgec.lower.program import (
     Program,
     ProgramLength,
     ProgramPort,
+    ProgramSound,
     ProgramState,
     ProgramTensor,
     Resident,
@@ -59,7 +60,7 @@ def lower(
         )
     bound = bound or bind(graph, choices)
     tensors = _tensors(graph, places_of(graph, choices), plan)
-    state = bound.state.items()
+    state, sound = bound.state.items(), _sound(graph, plan)
     program = Program(
         name=graph.name,
         digest="",
@@ -73,12 +74,20 @@ def lower(
         length=_length(graph, choices),
         resident=resident,
         loops=bound.loops,
-        state_bytes=plan.state_bytes,
+        state_bytes=plan.state_bytes + (0 if sound is None else sound.size_bytes),
         state=tuple(ProgramState(tensors[name], *initial) for name, initial in state),
         warm_up=graph.warm_up,
         handed=handed_input(graph, plan),
+        sound=sound,
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
+
+
+def _sound(graph: Graph, plan: MemoryPlan) -> ProgramSound | None:
+    """Where samples of sound wait for a run."""
+    if graph.lead is None:
+        return None
+    return ProgramSound(graph.values[graph.inputs[0]].elements, graph.lead, plan.state_bytes)
 
 
 def _tensors(

@@ -19,6 +19,9 @@ from edgec.kernels.common.extent import Extent
 from edgec.kernels.family import KernelSpec
 from edgec.memory import Space
 
+STATE_ALIGNMENT = 8
+"""Sizes of the state are multiples of it, in bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramTensor:
@@ -287,6 +290,26 @@ class Resident:
     region: str
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramSound:
+    """Samples that wait for a run, at the end of the state.
+
+    Attributes:
+        samples: as many as a run takes.
+        lead: zeros before the first sample of a stream, fewer than `samples`.
+        offset_bytes: where they begin in the state: a count of 32 bits, then samples of 16 bits.
+    """
+
+    samples: int
+    lead: int
+    offset_bytes: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the state that it takes, with those that align what follows."""
+        return (4 + 2 * self.samples + STATE_ALIGNMENT - 1) // STATE_ALIGNMENT * STATE_ALIGNMENT
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Program:
     """A model, ready to be written as C.
@@ -308,6 +331,7 @@ class Program:
         state: its parts.
         warm_up: runs after a reset whose outputs mean nothing.
         handed: where the caller hands the input over by rows; None: a run takes all of it.
+        sound: how samples of sound are collected for runs; None: it takes none.
     """
 
     name: str
@@ -326,6 +350,7 @@ class Program:
     state: tuple[ProgramState, ...] = field(default=(), metadata=LATER)
     warm_up: int = field(default=0, metadata=LATER)
     handed: HandedInput | None = field(default=None, metadata=LATER)
+    sound: ProgramSound | None = field(default=None, metadata=LATER)
 
     def loops_around(self, step: int) -> tuple[StepLoop, ...]:
         """The loops that repeat a step, from the outermost on."""

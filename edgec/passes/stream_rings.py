@@ -72,38 +72,60 @@ class Rings:
 
     def part(self, name: str, axis: int, start: int, count: int, step: int = 1) -> str:
         """Some frames of a value as a value of their own."""
-        value = self.builder.values[name]
-        sizes = _sized(value.shape, axis, count)
-        starts = tuple(start if at == axis else 0 for at in range(len(sizes)))
-        steps = tuple(step if at == axis else 1 for at in range(len(sizes)))
-        made = self._value(f"{name} frames", value, sizes)
-        self.builder.node(made, qops.QSlice(starts, steps, sizes), (name,), (made,))
-        return made
+        return part(self.builder, name, axis, start, count, step)
 
     def _ring(self, name: str, frames: Frames, count: int) -> str:
         """The value of the last `count` frames, of which earlier runs brought the first ones."""
         if name in self._joined:
             return self._joined[name]
-        value, axis = self.builder.values[name], frames.axis
         kept = count - self.per_run(frames)
-        shape = _sized(value.shape, axis, kept)
-        if value.quant is None:
-            raise InternalError("frames of a stream have no quantization", where=name)
-        begin = value.quant.quantize(np.zeros(shape, np.float32))
-        first = self.builder.constant(f"{name} before", begin, value.quant)
-        ring = self._value(f"{name} ring", value, shape)
-        self.builder.node(ring, qops.QCarry(None), (first,), (ring,))
-        joined = self._value(f"{name} window", value, _sized(value.shape, axis, count))
-        self.builder.node(joined, qops.QConcat(axis), (ring, name), (joined,))
-        rest = self.part(joined, axis, count - kept, kept)
-        after = self._value(f"{name} next ring", value, shape)
-        self.builder.node(after, qops.QUpdate(), (rest, ring), (after,))
-        self._joined[name] = joined
-        return joined
+        self._joined[name] = with_past(self.builder, name, frames.axis, kept)
+        return self._joined[name]
 
-    def _value(self, stem: str, like: Value, shape: tuple[int, ...]) -> str:
-        name = self.builder.fresh(stem)
-        return self.builder.value(replace(like, name=name, shape=shape, form_of=""))
+
+def with_past(builder: GraphBuilder, name: str, axis: int, kept: int) -> str:
+    """A window that moves on in each run: the last positions of the runs before, then new ones.
+
+    Args:
+        builder: gets the nodes.
+        name: the value of the new positions.
+        axis: axis of the positions.
+        kept: how many of those before there are, zeros after a reset.
+
+    Returns:
+        The window.
+    """
+    value = builder.values[name]
+    shape = _sized(value.shape, axis, kept)
+    if value.quant is None:
+        raise InternalError("frames of a stream have no quantization", where=name)
+    begin = value.quant.quantize(np.zeros(shape, np.float32))
+    first = builder.constant(f"{name} before", begin, value.quant)
+    ring = _like(builder, f"{name} ring", value, shape)
+    builder.node(ring, qops.QCarry(None), (first,), (ring,))
+    count = kept + value.shape[axis]
+    joined = _like(builder, f"{name} window", value, _sized(value.shape, axis, count))
+    builder.node(joined, qops.QConcat(axis), (ring, name), (joined,))
+    rest = part(builder, joined, axis, count - kept, kept)
+    after = _like(builder, f"{name} next ring", value, shape)
+    builder.node(after, qops.QUpdate(), (rest, ring), (after,))
+    return joined
+
+
+def part(builder: GraphBuilder, name: str, axis: int, start: int, count: int, step: int = 1) -> str:
+    """Some positions of a value as a value of its own."""
+    value = builder.values[name]
+    sizes = _sized(value.shape, axis, count)
+    starts = tuple(start if at == axis else 0 for at in range(len(sizes)))
+    steps = tuple(step if at == axis else 1 for at in range(len(sizes)))
+    made = _like(builder, f"{name} frames", value, sizes)
+    builder.node(made, qops.QSlice(starts, steps, sizes), (name,), (made,))
+    return made
+
+
+def _like(builder: GraphBuilder, stem: str, like: Value, shape: tuple[int, ...]) -> str:
+    name = builder.fresh(stem)
+    return builder.value(replace(like, name=name, shape=shape, form_of=""))
 
 
 def _sized(shape: tuple[int, ...], axis: int, count: int) -> tuple[int, ...]:

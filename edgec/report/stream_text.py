@@ -11,6 +11,15 @@ from edgec.report.tables import table
 
 def stream_lines(report: Report) -> Iterator[str]:
     """Lines on what a run takes and gives; none for a network that takes its whole window."""
+    heard = report.front_end
+    if heard is not None:
+        seconds = 1 / heard.rate
+        yield (
+            f"front end: {heard.text}; {count(heard.frames)} samples a run "
+            f"({1000 * heard.frames * seconds:.0f} ms), a result is about {count(heard.window)} "
+            f"({heard.window * seconds:.2f} s)"
+        )
+        yield from _waiting(heard.warm_up)
     found = report.stream
     if found is None:
         return
@@ -21,9 +30,8 @@ def stream_lines(report: Report) -> Iterator[str]:
         f"{count(found.window_macs)} ({less:.1f} times fewer), "
         f"{count(report.memory.state_bytes)} bytes of state"
     )
-    if found.warm_up:
-        runs = "first run" if found.warm_up == 1 else f"first {count(found.warm_up)} runs"
-        yield f"stream: the {runs} of a stream give no output yet (EDGEC_NOT_YET)"
+    if heard is None:
+        yield from _waiting(found.warm_up)
     if found.delay:
         late = f"{found.delay} frame{'s' if found.delay > 1 else ''}"
         yield f"stream: outputs come {late} late, because layers look ahead"
@@ -32,6 +40,12 @@ def stream_lines(report: Report) -> Iterator[str]:
             "stream: padding in time reaches the outputs of the whole window; the stream has the "
             "real frames in its place"
         )
+
+
+def _waiting(warm_up: int) -> Iterator[str]:
+    if warm_up:
+        runs = "first run" if warm_up == 1 else f"first {count(warm_up)} runs"
+        yield f"stream: the {runs} of a stream give no output yet (EDGEC_NOT_YET)"
 
 
 def stream_table(report: Report) -> object:

@@ -26,6 +26,7 @@ from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
+from edgec.workflow.front_end import original_inputs
 from edgec.workflow.model_samples import input_specs
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -140,7 +141,7 @@ def _evaluated(
     port: str | None,
 ) -> tuple[Evaluation, ...]:
     output = decision(report)
-    specs = input_specs(report.inputs)
+    specs = input_specs(report)
     samples, labels = load_labelled(data, specs, output.labels, steps=bool(report.state))
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
@@ -244,6 +245,7 @@ def original_outputs(
     those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
     processors.
     """
+    inputs = original_inputs(report.front_end, inputs)
     names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     is_onnx = path.suffix == ONNX_SUFFIX

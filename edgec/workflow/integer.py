@@ -18,6 +18,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
+from edgec.frontends.nodes import FrontEnd
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
 from edgec.ir import Graph, ops
 from edgec.ir.infer import total_macs
@@ -28,7 +29,9 @@ from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
 from edgec.quant.precision.goal import Prices
 from edgec.quant.precision.notes import precision_warnings
+from edgec.report.model import FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
+from edgec.workflow.front_end import codes_of_sound, heard_by, sound_spec
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
 
@@ -55,6 +58,7 @@ class IntegerModel:
         partly: `annotated` without a quantization of values with int16 codes, as
             `quant.Quantized` has it.
         stream: how `integer` runs frame by frame; None: it does not.
+        front_end: how `integer` takes sound, and `imported` says so; None: it does not.
     """
 
     imported: Graph
@@ -69,6 +73,7 @@ class IntegerModel:
     balanced: Graph | None = None
     partly: Graph | None = None
     stream: Streamed | None = None
+    front_end: FrontEndReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,7 @@ def real_model(
     calibration: Calibration,
     options: IntegerOptions,
     progress: Progress = no_progress,
+    front: FrontEnd | None = None,
 ) -> RealModel:
     """The model in `path`, cleaned, with its calibration data.
 
@@ -105,6 +111,7 @@ def real_model(
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
         options: shapes, the variable length, and the rounding.
         progress: told what is being done.
+        front: what makes features of sound, which the calibration data then may be.
 
     Raises:
         ImportModelError, ConfigError: see `importers.formats`, `base.samples`.
@@ -114,10 +121,15 @@ def real_model(
     found = import_model(path, shapes, options.state, options.values).replace(name=path.stem)
     imported = with_rounding(found, options.rounding)
     about = describe(path)
-    samples = _samples(calibration, imported, about)
+    if front is None:
+        samples = _samples(calibration, imported, about)
+    else:
+        samples = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    graph, scaled = with_feature_scales(real.graph, moved, options.quant.synthetic_range)
+    graph, scaled = real.graph, moved
+    if front is None:
+        graph, scaled = with_feature_scales(graph, moved, options.quant.synthetic_range)
     notes = (
         *batch_notes_of(path),
         *rounding_notes(found, imported),
@@ -276,6 +288,24 @@ def _samples(
         where="calibration",
         hint="give a path, or arrays by input name: {'x': array}",
     )
+
+
+def _heard(
+    calibration: Calibration, imported: Graph, about: Description, front: FrontEnd
+) -> dict[str, Array] | None:
+    """Samples by input: features of recordings, or as they are where they are features."""
+    heard = heard_by(front, imported)
+    (name,) = imported.inputs
+    spec = sound_spec(name, front, heard.frames)
+    try:
+        return _samples(calibration, imported, about)
+    except ConfigError:
+        # They are no features.
+        if isinstance(calibration, SampleFile | Path | str):
+            found = load_samples(calibration, [spec])
+        else:
+            found = check_samples(calibration or {}, [spec], "calibration")
+    return {name: heard.arranged(front.features_of(codes_of_sound(found[name])))}
 
 
 def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:

@@ -16,11 +16,12 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.samples import InputSpec
-from edgec.report.model import Report, StreamReport, TensorReport
+from edgec.report.model import FrontEndReport, Report, StreamReport, TensorReport
 
 
-def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
+def input_specs(report: Report) -> list[InputSpec]:
     """Inputs of the compiled model."""
+    rate = None if report.front_end is None else report.front_end.rate
     return [
         InputSpec(
             tensor.name,
@@ -29,8 +30,9 @@ def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
             tensor.dtype != "float32",
             tensor.normalize,
             tensor.rows,
+            rate,
         )
-        for tensor in inputs
+        for tensor in report.inputs
     ]
 
 
@@ -67,13 +69,13 @@ def fitting(
     Raises:
         ConfigError: they have neither form.
     """
-    specs, stream = input_specs(report.inputs), report.stream
+    specs, stream = input_specs(report), report.steps
     try:
         return dict(read(specs))
     except ConfigError as error:
-        if stream is None:
+        if stream is None or error.where.endswith(".wav"):
             raise
-        frames = frame_specs(report.inputs, stream)
+        frames = frame_specs(report, stream)
         try:
             return dict(read(frames))
         except ConfigError:
@@ -84,30 +86,30 @@ def fitting(
             raise ConfigError(error.what, where=error.where, hint=hint) from None
 
 
-def frame_specs(inputs: Sequence[TensorReport], stream: StreamReport) -> list[InputSpec]:
+def frame_specs(report: Report, stream: StreamReport | FrontEndReport) -> list[InputSpec]:
     """Inputs whose samples are the frames of a run."""
     return [
-        replace(spec, shape=_sized(spec.shape, stream.axes[spec.name], stream.frames))
+        replace(spec, shape=_sized(spec.shape, stream.axes[spec.name], stream.frames), rate=None)
         if spec.name in stream.axes
         else spec
-        for spec in input_specs(inputs)
+        for spec in input_specs(report)
     ]
 
 
 def specs_of(report: Report, samples: Mapping[str, Array]) -> list[InputSpec]:
     """The form that samples of `fitting` have."""
-    if report.stream is not None and is_frames(report.stream, samples):
-        return frame_specs(report.inputs, report.stream)
-    return input_specs(report.inputs)
+    if report.steps is not None and is_frames(report.steps, samples):
+        return frame_specs(report, report.steps)
+    return input_specs(report)
 
 
 def runs_without_output(report: Report, samples: Mapping[str, Array]) -> int:
     """The samples of `fitting` that have none: the first frames of a stream."""
-    stream = report.stream
+    stream = report.steps
     return stream.warm_up if stream is not None and is_frames(stream, samples) else 0
 
 
-def is_frames(stream: StreamReport, samples: Mapping[str, Array]) -> bool:
+def is_frames(stream: StreamReport | FrontEndReport, samples: Mapping[str, Array]) -> bool:
     """Whether samples are the frames of runs, not windows."""
     name = next(name for name in stream.axes if name in samples)
     array = samples[name]
@@ -124,7 +126,7 @@ def steps_of(report: Report, samples: Mapping[str, Array]) -> Steps:
     Raises:
         ConfigError: frames that are too few for an output.
     """
-    stream = report.stream
+    stream = report.steps
     count = len(next(iter(samples.values())))
     if stream is None:
         return Steps(samples, np.arange(count))
@@ -137,10 +139,10 @@ def steps_of(report: Report, samples: Mapping[str, Array]) -> Steps:
             )
         return Steps(samples, np.arange(stream.warm_up, count))
     inputs = {tensor.name: _steps(samples[tensor.name], tensor, stream) for tensor in report.inputs}
-    return Steps(inputs, np.arange(count) * stream.runs + stream.warm_up)
+    return Steps(inputs, np.arange(1, count + 1) * stream.runs - 1)
 
 
-def _steps(windows: Array, tensor: TensorReport, stream: StreamReport) -> Array:
+def _steps(windows: Array, tensor: TensorReport, stream: StreamReport | FrontEndReport) -> Array:
     """Windows of one input as steps; of one without frames each as often as there are steps."""
     if tensor.name not in stream.axes:
         return np.repeat(windows, stream.runs, axis=0)
@@ -174,7 +176,7 @@ def about_outputs(
     Returns:
         `samples` and `labels`.
     """
-    stream = report.stream
+    stream = report.steps
     if stream is None or not is_frames(stream, samples):
         return {"samples": samples, "labels": labels}
     rows = steps_of(report, samples).rows
@@ -184,7 +186,7 @@ def about_outputs(
     }
 
 
-def _windows(stream: StreamReport, name: str, frames: Array, rows: Array) -> Array:
+def _windows(stream: StreamReport | FrontEndReport, name: str, frames: Array, rows: Array) -> Array:
     """The window that each output is about; zeros before the first frame, which play no part."""
     if name not in stream.axes:
         return frames[rows]

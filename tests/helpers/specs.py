@@ -23,6 +23,7 @@ from edgec.kernels.generic.elementwise.operators import Element
 from edgec.kernels.generic.elementwise_chain import ElementwiseChain, Step
 from edgec.kernels.generic.fill import Fill
 from edgec.kernels.generic.gemm import Gemm
+from edgec.kernels.generic.log_mel import LogMel
 from edgec.kernels.generic.log_softmax import LogSoftmax
 from edgec.kernels.generic.matmul import MatMul
 from edgec.kernels.generic.max_pool import MaxPool
@@ -87,6 +88,7 @@ __all__ = [
     "Embedding",
     "Fill",
     "Gemm",
+    "LogMel",
     "LogSoftmax",
     "Loop",
     "LutNeon",

@@ -13,6 +13,7 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
+from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
     DEFAULT_MAX_DROP,
     MAX_ACTIVATION_BITS,
@@ -50,6 +51,7 @@ __all__ = [
     "Budget",
     "CompileOptions",
     "Effort",
+    "FrontEndOptions",
     "IntegerOptions",
     "MaxLength",
     "ModelOptions",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
@@ -200,6 +201,7 @@ class CompileOptions(IntegerOptions):
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
         stream: make a network with a window of time one that runs frame by frame.
+        front_end: features of sound that are computed before the network; None: none.
     """
 
     build: bool = True
@@ -216,6 +218,7 @@ class CompileOptions(IntegerOptions):
     rows: Rows = Rows.AUTO
     input_rows: bool = False
     stream: StreamOptions | None = None
+    front_end: FrontEndOptions | None = None
 
     def __post_init__(self) -> None:
         refuse_without_effect(
@@ -247,6 +250,13 @@ class CompileOptions(IntegerOptions):
                     self.max_length is None,
                     "takes frames of a window of one length",
                     "leave out --stream or --max-length",
+                ),
+                Effect(
+                    "--front-end",
+                    self.front_end is not None,
+                    self.max_length is None and self.app is App.CONSOLE,
+                    "takes sound of one length, which MLPerf's runner does not send",
+                    "leave out --front-end, or --max-length and --app",
                 ),
                 Effect(
                     "--stream",

@@ -16,6 +16,9 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples.request import InputSpec, listing_of
 
+_LOUDEST = 1.5
+"""Floats beyond it stand for no sound of -1 to 1."""
+
 
 def check_samples(
     arrays: Mapping[str, ArrayLike],
@@ -65,6 +68,8 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
         array = array.astype(np.int32)  # a mask
     if array.dtype.kind not in "fiu":
         raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
+    if spec.rate is not None:
+        array = _sound(array, spec, where)
     longest, spec = spec, spec.of_length(array.shape)
     sample = spec.shape[1:]
     if array.shape[1:] == spec.shape and spec.shape[0] == 1:
@@ -84,6 +89,21 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
             raise ConfigError("holds NaN or infinite values", where=where)
     _check_rows(array, spec, where)
     return array
+
+
+def _sound(array: Array, spec: InputSpec, where: str) -> Array:
+    """Recordings [N, L], as long as the input takes them.
+
+    Raises:
+        ConfigError: floats that are no numbers of -1 to 1.
+    """
+    if array.dtype.kind == "f" and np.max(np.abs(array), initial=0) > _LOUDEST:
+        raise ConfigError(
+            f"holds sound as floats of up to {np.max(np.abs(array)):.6g}",
+            where=where,
+            hint="give int16, or floats of -1 to 1",
+        )
+    return array[:, : spec.shape[1]] if array.ndim == len(spec.shape) else array
 
 
 def _check_rows(array: Array, spec: InputSpec, where: str) -> None:

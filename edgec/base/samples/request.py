@@ -23,6 +23,8 @@ class InputSpec:
         normalize: how the file of the model says that pixels become its numbers.
         rows: number of rows of the table from which the integers choose, each at least 0 and less
             than this; None: they choose from none.
+        rate: samples a second of sound that it takes as 16 bits; a longer recording gives what it
+            begins with, or several samples; None: it takes none.
     """
 
     name: str
@@ -31,6 +33,7 @@ class InputSpec:
     integers: bool = False
     normalize: Normalize | None = None
     rows: int | None = None
+    rate: int | None = None
 
     @property
     def sample(self) -> tuple[int, ...]:

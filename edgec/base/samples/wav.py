@@ -20,6 +20,8 @@ from edgec.base.samples.request import Found, InputSpec, Request, check_size
 
 SUFFIXES = frozenset({".wav"})
 _HINT = "convert it first: sox IN.wav -c 1 -b 16 -r RATE OUT.wav"
+_SOUND_BYTES = 2
+"""Bytes of a sample that a front end takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ def read_folder(folder: Folder, request: Request) -> Found:
     _check_waveform(spec)
     found = [_header(path) for path in folder.files]
     _check_rates(found)
+    if spec.rate is not None:
+        _check_sound(found, spec.rate)
     counts = [each.windows(spec.elements) for each in found]
     check_size(sum(counts), spec)
     samples = np.zeros((sum(counts), spec.elements), np.float32)
@@ -116,6 +120,27 @@ def _check_rates(found: list[_Recording]) -> None:
                 f"has {each.rate} samples a second, {found[0].path.name} has {found[0].rate}",
                 where=str(each.path),
                 hint=f"edgec does not resample; {_HINT}",
+            )
+
+
+def _check_sound(found: list[_Recording], rate: int) -> None:
+    """Refuse recordings that a front end does not take.
+
+    Raises:
+        ConfigError: they have another rate, or other than 16 bits.
+    """
+    for each in found:
+        if each.rate != rate:
+            raise ConfigError(
+                f"has {each.rate} samples a second, the front end takes {rate}",
+                where=str(each.path),
+                hint=f"edgec does not resample; {_HINT.replace('RATE', str(rate))}",
+            )
+        if each.width != _SOUND_BYTES:
+            raise ConfigError(
+                f"has {8 * each.width} bits a sample, the front end takes 16",
+                where=str(each.path),
+                hint=_HINT,
             )
 
 

@@ -51,8 +51,8 @@ def exported(report: Report, sources: Sequence[str], labels: int, output: int) -
 
 def _warm_up(report: Report) -> int:
     """Runs before the first output."""
-    if report.stream is not None:
-        return report.stream.warm_up
+    if report.steps is not None:
+        return report.steps.warm_up
     return max(port.runs for port in report.inputs) - 1
 
 

@@ -26,6 +26,7 @@ from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
 from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
 from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
+from edgec.ir.qops.log_mel import QLogMel
 from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QSlide, QTranspose
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import INT8_SPAN, Operand, marks_of, tensors_of
@@ -109,6 +110,7 @@ __all__ = [
     "QExtremum",
     "QGemm",
     "QIsEqual",
+    "QLogMel",
     "QLogSoftmax",
     "QLut",
     "QMatMul",

@@ -13,6 +13,7 @@ from edgec.report.model.accuracy import (
     finite,
 )
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport, TensorGap
+from edgec.report.model.front_end import FrontEndReport
 from edgec.report.model.layers import COLLECTS, GrowthReport, LayerReport, PooledLayerReport
 from edgec.report.model.memory import (
     BufferReport,
@@ -36,6 +37,7 @@ __all__ = [
     "CheckReport",
     "DecisionsReport",
     "EstimateReport",
+    "FrontEndReport",
     "GrowthReport",
     "Int16Report",
     "LayerReport",

@@ -22,6 +22,7 @@ from edgec.report.model.accuracy import (
     LossReport,
 )
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport
+from edgec.report.model.front_end import FrontEndReport
 from edgec.report.model.layers import LayerReport, PooledLayerReport
 from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
 from edgec.report.model.rows import RowsReport
@@ -60,6 +61,7 @@ class Report:
         speed: what a run takes, estimated; None where no core is modelled.
         rows: layers that run in turns of a few rows, and the other ways; None: not looked for.
         stream: how it runs frame by frame; None: it does not.
+        front_end: how it takes samples of sound; None: it does not.
     """
 
     schema: int
@@ -98,6 +100,12 @@ class Report:
     speed: SpeedReport | None = None
     rows: RowsReport | None = None
     stream: StreamReport | None = None
+    front_end: FrontEndReport | None = None
+
+    @property
+    def steps(self) -> StreamReport | FrontEndReport | None:
+        """The steps that its samples are brought in; None: a run takes a sample as it is."""
+        return self.front_end or self.stream
 
     @property
     def calls(self) -> tuple[int, ...]:

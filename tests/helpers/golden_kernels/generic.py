@@ -81,6 +81,12 @@ CASES: dict[str, KernelSpec] = {
     "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
     "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
+    "log_mel": s.LogMel(
+        *(2, 40, 160, 1, 400, 512, 31744, 2, 1 << 30, 5, -2_000_000, 1 << 30, 40, -100, 16000),
+    ),
+    "log_mel_magnitude": s.LogMel(
+        *(1, 10, 320, 0, 480, 512, 0, 1, 0, 0, 7, 1 << 30, 40, -32768, 32767),
+    ),
     "tree_ensemble": s.TreeEnsemble(20, 3, 1 << 30, qops.Requant31(41)),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
     "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),

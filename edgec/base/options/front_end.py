@@ -1,0 +1,49 @@
+"""`--front-end`: features of sound that are computed before a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from edgec.base.errors import ConfigError
+
+OPTION = "--front-end"
+_NAME = re.compile("[a-z][a-z0-9-]{0,30}")
+_ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9.+-]{1,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndOptions:
+    """A front end and what differs from its defaults.
+
+    Attributes:
+        name: what it is called, a key of `frontends.parameters.PRESETS`.
+        values: parameters as they are written, by name.
+    """
+
+    name: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, text: str) -> FrontEndOptions:
+        """A text like ``log-mel`` or ``log-mel:window=512,hop=256``.
+
+        Raises:
+            ConfigError: not of that form, or a parameter twice.
+        """
+        name, _, rest = text.partition(":")
+        items = [_ITEM.fullmatch(item) for item in rest.split(",")] if rest else []
+        pairs = [(item[1], item[2]) for item in items if item is not None]
+        if not _NAME.fullmatch(name) or len(dict(pairs)) != len(items) or text.endswith(":"):
+            raise ConfigError(
+                f"cannot read {text[:80]!r}",
+                where=OPTION,
+                hint="like --front-end log-mel, or --front-end log-mel:window=512,hop=256",
+            )
+        return cls(name, dict(pairs))
+
+    def __str__(self) -> str:
+        """The text that `parse` reads."""
+        items = ",".join(f"{key}={value}" for key, value in self.values.items())
+        return f"{self.name}:{items}" if items else self.name

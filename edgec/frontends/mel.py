@@ -1,0 +1,223 @@
+"""Windows, banks of filters and matrices of cepstra: real numbers, and as integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import ConfigError
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, INT32_MAX, SHIFT_MAX
+from edgec.base.options.front_end import OPTION
+from edgec.base.tflite_arithmetic import quantized_factor
+from edgec.frontends.parameters import MelParameters
+from edgec.ir import qops
+from edgec.ir.qops.log_mel import MOST_UP, POWER_SHIFT, SAMPLE_BITS, SINE_BITS
+from edgec.ir.qops.softmax import LOG_BITS
+
+_WINDOW_SCALE = INT16_MAX / 2**SAMPLE_BITS
+"""Factor of the window of int16, which cannot hold 1."""
+_OF_LOG2 = {"ln": math.log(2), "log2": 1.0, "log10": math.log10(2), "db": 10 * math.log10(2)}
+_SMALLEST = 1e-10
+"""The energy that silence is taken for, where nothing is added to it."""
+
+
+def window_of(p: MelParameters) -> Array:
+    """The window, float64 [W], from 0 to 1."""
+    count = p.window if p.periodic else p.window - 1
+    turn = np.cos(2 * np.pi * np.arange(p.window) / count)
+    match p.shape:
+        case "hann":
+            return np.asarray(0.5 - 0.5 * turn)
+        case "hamming":
+            return np.asarray(0.54 - 0.46 * turn)
+        case "povey":
+            return np.asarray((0.5 - 0.5 * turn) ** 0.85)
+        case _:
+            return np.ones(p.window)
+
+
+def bank_of(p: MelParameters) -> Array:
+    """Weights of the bins of each filter, float64 [C, N/2 + 1]: triangles that begin at the
+    middle of the one before and end at that of the next; bin 0 has no part where they are even
+    over mel, as in TensorFlow.
+
+    Raises:
+        ConfigError: a filter has no bin.
+    """
+    hz = np.arange(p.points // 2 + 1) * (p.rate / p.points)
+    low, high = _mel(np.array([p.from_hz, p.end_hz]), p.mel)
+    edges = np.linspace(low, high, p.filters + 2)
+    corners = _hertz(edges, p.mel)
+    at, ends = (_mel(hz, p.mel), edges) if p.triangles == "mel" else (hz, corners)
+    rise = (at - ends[:-2, None]) / (ends[1:-1] - ends[:-2])[:, None]
+    fall = (ends[2:, None] - at) / (ends[2:] - ends[1:-1])[:, None]
+    weights = np.maximum(0.0, np.minimum(rise, fall))
+    if p.triangles == "mel":
+        weights[:, 0] = 0.0
+    if p.even_area:
+        weights *= (2 / (corners[2:] - corners[:-2]))[:, None]
+    empty = np.flatnonzero(~np.any(_weights(weights), axis=1))
+    if len(empty):
+        first = int(empty[0])
+        raise ConfigError(
+            f"filter {first + 1} of {p.filters}, {corners[first]:.0f} to {corners[first + 2]:.0f} "
+            f"Hz, has no bin: these are {p.rate / p.points:.1f} Hz apart",
+            where=OPTION,
+            hint="take fewer filters, a larger fft, or a higher from-hz",
+        )
+    return np.asarray(weights)
+
+
+def _mel(hz: Array, kind: str) -> Array:
+    """Frequencies in mel.  Sources: HTK (2595 log10(1 + f / 700)); Slaney's Auditory Toolbox:
+    linear to 1000 Hz, 15 mel, then 27 steps from 1000 to 6400 Hz.
+    """
+    if kind == "htk":
+        return np.asarray(2595.0 * np.log10(1.0 + hz / 700.0))
+    above = 15.0 + np.log(np.maximum(hz, 1000.0) / 1000.0) * (27.0 / math.log(6.4))
+    return np.where(hz < 1000.0, hz * 3.0 / 200.0, above)
+
+
+def _hertz(mel: Array, kind: str) -> Array:
+    """The inverse of `_mel`."""
+    if kind == "htk":
+        return np.asarray(700.0 * (10.0 ** (mel / 2595.0) - 1.0))
+    above = 1000.0 * np.exp((np.maximum(mel, 15.0) - 15.0) * (math.log(6.4) / 27.0))
+    return np.where(mel < 15.0, mel * 200.0 / 3.0, above)
+
+
+def cepstrum_of(p: MelParameters) -> Array:
+    """The matrix of the cepstrum, float64 [coefficients, C]: a DCT-II with a scale."""
+    place = (np.arange(p.filters) + 0.5) * np.pi / p.filters
+    found = math.sqrt(2 / p.filters) * np.cos(np.arange(p.coefficients)[:, None] * place)
+    if p.dct == "ortho":
+        found[:1] *= math.sqrt(0.5)
+    return np.asarray(found)
+
+
+def _weights(bank: Array) -> Array:
+    """Weights of filters in 15 bits, the largest 32767; int64."""
+    return np.rint(bank * (INT16_MAX / max(float(bank.max()), 1e-300))).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MelTables:
+    """A `QLogMel` with its tables.
+
+    Attributes:
+        attrs: the operator.
+        window, sines, bank, bins: its constants.
+        scale: step of its codes, a power of 2.
+    """
+
+    attrs: qops.QLogMel
+    window: Array
+    sines: Array
+    bank: Array
+    bins: Array
+    scale: float
+
+
+def mel_tables(p: MelParameters) -> MelTables:
+    """The integers that compute logarithms of mel energies.
+
+    A sum of `QLogMel` is K times ``scale * energy``, times the power of 2 that its frame was scaled
+    by, so the logarithm of K is taken off.
+
+    Raises:
+        ConfigError: a filter has no bin, or numbers out of range.
+    """
+    bank = bank_of(p)
+    weights = _weights(bank)
+    power = 1 if p.magnitude else 2
+    # A real sample has 30 fraction bits after step 1, the DFT is divided by half its points.
+    amplitude = _WINDOW_SCALE * 2.0 ** (2 * SAMPLE_BITS) / (p.points / 2)
+    factor = amplitude**power * (INT16_MAX / float(bank.max())) / p.scale
+    if not p.magnitude:
+        factor /= 2.0**POWER_SHIFT
+    per_octave = p.gain * _OF_LOG2[p.log]
+    loudest = p.scale * float(bank.sum(axis=1).max()) * float(p.window) ** power
+    softest = p.added or _SMALLEST
+    ends = [per_octave * math.log2(each) + p.bias for each in (softest, loudest + softest)]
+    low, high = max(ends[0], p.low), min(ends[1], p.high)
+    if low >= high:
+        raise ConfigError("no sound reaches the least feature", where=OPTION, hint="lower low")
+    scale = 2.0 ** math.ceil(math.log2(max(abs(low), abs(high)) / INT16_MAX))
+    offset = round((p.bias / per_octave - math.log2(factor)) * 2**LOG_BITS)
+    multiplier, shift = _factor(per_octave / scale / 2**LOG_BITS)
+    more, more_shift = 0, 0
+    if p.added:
+        exact = p.added * factor
+        more_shift = 30 - math.floor(math.log2(exact))
+        more = min(round(exact * 2.0**more_shift), INT32_MAX)
+    attrs = qops.QLogMel(
+        hop=p.hop,
+        emphasis=round(p.emphasis * 2**SAMPLE_BITS),
+        magnitude=p.magnitude,
+        more=more,
+        more_shift=more_shift,
+        offset=offset,
+        multiplier=multiplier,
+        shift=shift,
+        low=max(round(low / scale), INT16_MIN),
+        high=min(round(high / scale), INT16_MAX),
+    )
+    if abs(offset) >= 1 << 24 or power * (SAMPLE_BITS - 1) - more_shift > MOST_UP:
+        raise ConfigError(
+            "scale, added or bias is too large for 32 bits", where=OPTION, hint="take less"
+        )
+    first = np.argmax(weights > 0, axis=1)
+    count = weights.shape[1] - np.argmax(weights[:, ::-1] > 0, axis=1) - first
+    parts = [row[a : a + n] for row, a, n in zip(weights, first, count, strict=True)]
+    quarter = np.arange(p.points // 4 + 1) * (2 * np.pi / p.points)
+    return MelTables(
+        attrs,
+        np.rint(window_of(p) * INT16_MAX).astype(np.int16),
+        np.rint(np.sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
+        np.concatenate(parts).astype(np.int16),
+        np.stack([first, count], axis=1).astype(np.int16),
+        scale,
+    )
+
+
+def _factor(real: float) -> tuple[int, int]:
+    """A multiplier of 31 bits and a right shift for a factor.
+
+    Raises:
+        ConfigError: the factor is out of range.
+    """
+    shift = 30 - math.floor(math.log2(real))
+    if not 1 <= shift <= SHIFT_MAX:
+        raise ConfigError("gain is out of range", where=OPTION, hint="take one nearer to 1")
+    return min(round(real * 2.0**shift), INT32_MAX), shift
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CepstrumTables:
+    """A `QWindowDot` that makes cepstra of logarithms of mel energies, with its constants.
+
+    Attributes:
+        attrs: the operator.
+        weights: int16 [coefficients, 1, 1, C].
+        scale: step of its codes, a power of 2.
+    """
+
+    attrs: qops.QWindowDot
+    weights: Array
+    scale: float
+
+
+def cepstrum_tables(p: MelParameters, mel: MelTables) -> CepstrumTables:
+    """The integers that compute cepstra; sums of products stay within 31 bits."""
+    matrix = cepstrum_of(p)
+    reach = max(abs(mel.attrs.low), abs(mel.attrs.high))
+    norm = float(np.abs(matrix).sum(axis=1).max())
+    step = min(INT16_MAX / float(np.abs(matrix).max()), 2.0**30 / (reach * norm))
+    weights = np.rint(matrix * step).astype(np.int16)
+    scale = 2.0 ** math.ceil(math.log2(reach * mel.scale * norm / INT16_MAX))
+    multiplier, shift = quantized_factor(mel.scale / step / scale)
+    end = qops.TwoRoundings31((shift,), 0, INT16_MIN, INT16_MAX, DType.INT16)
+    return CepstrumTables(qops.QWindowDot(1, end, multiplier), weights[:, None, None, :], scale)

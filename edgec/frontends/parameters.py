@@ -1,0 +1,206 @@
+"""Parameters of front ends by name, and what the names stand for."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.base.errors import ConfigError
+from edgec.base.options.front_end import OPTION, FrontEndOptions
+
+_CHOICES = {
+    "shape": ("hann", "hamming", "povey", "box"),
+    "mel": ("htk", "slaney"),
+    "triangles": ("hz", "mel"),
+    "log": ("ln", "log2", "log10", "db"),
+    "dct": ("ortho", "tf"),
+}
+"""Words that parameters of text may have."""
+_LEAST_RATE, _MOST_RATE = 1000, 192_000
+
+
+@dataclass(frozen=True, slots=True)
+class MelParameters:
+    """Logarithms of mel energies, and their cepstrum where it is asked for.
+
+    Samples stand for numbers of -1 to 1.  Frame t has the samples
+    ``[t * hop, t * hop + window)``.  ``f = gain * log(scale * energy + added) + bias``.
+
+    Attributes:
+        rate: samples a second.
+        window, hop: samples of a frame, and from frame to frame.
+        fft: points of the DFT, a power of 2; 0: the least that holds the window.
+        shape: the window's: ``hann``, ``hamming``, ``povey`` (Hann to the power 0.85), ``box``.
+        periodic: the window is a period of a longer one, as torchaudio, librosa and TensorFlow
+            have it; else it is symmetric.
+        emphasis: the share of the sample before that is taken off each one.
+        filters: number of filters.
+        from_hz, to_hz: the range of the filters; 0: up to half the rate.
+        mel: the scale of frequencies: ``htk`` or ``slaney``.
+        triangles: whether filters rise and fall evenly over ``hz`` or over ``mel``.
+        even_area: filters are divided by half their width in Hz.
+        magnitude: filters weigh magnitudes, not powers.
+        scale: factor of the energies.
+        added: what is added to them, at least 0.
+        log: ``ln``, ``log2``, ``log10``, or ``db``, which is 10 log10.
+        gain, bias: factor of a logarithm, and what is added to it then.
+        low, high: bounds of the features, of logarithms where there is a cepstrum.
+        coefficients: of the cepstrum, the first ones of a DCT-II; 0: there is none.
+        dct: its scale: ``ortho``, an orthonormal matrix, or ``tf``, TensorFlow's.
+    """
+
+    NAME: ClassVar[str] = "log-mel"
+
+    rate: int = 16_000
+    window: int = 400
+    hop: int = 160
+    fft: int = 0
+    shape: str = "hann"
+    periodic: bool = True
+    emphasis: float = 0.0
+    filters: int = 40
+    from_hz: float = 0.0
+    to_hz: float = 0.0
+    mel: str = "htk"
+    triangles: str = "hz"
+    even_area: bool = False
+    magnitude: bool = False
+    scale: float = 1.0
+    added: float = 1e-6
+    log: str = "ln"
+    gain: float = 1.0
+    bias: float = 0.0
+    low: float = -math.inf
+    high: float = math.inf
+    coefficients: int = 0
+    dct: str = "ortho"
+
+    def __post_init__(self) -> None:
+        for name, words in _CHOICES.items():
+            if getattr(self, name) not in words:
+                raise _bad(name, getattr(self, name), " or ".join(words))
+        points = self.points
+        checks = {
+            "rate": (_LEAST_RATE <= self.rate <= _MOST_RATE, f"{_LEAST_RATE} to {_MOST_RATE}"),
+            "window": (8 <= self.window <= 1 << 14, f"8 to {1 << 14} samples"),
+            "hop": (1 <= self.hop <= self.window, "1 to the samples of the window"),
+            "fft": (
+                points & (points - 1) == 0 and self.window <= points <= 1 << 14,
+                f"a power of 2 from {self.window} to {1 << 14}",
+            ),
+            "emphasis": (0 <= self.emphasis <= 1, "0 to 1"),
+            "filters": (1 <= self.filters <= 256, "1 to 256"),
+            "from-hz": (0 <= self.from_hz < self.end_hz, "less than to-hz"),
+            "to-hz": (self.end_hz <= self.rate / 2, "at most half the rate"),
+            "scale": (0 < self.scale < 1e9, "more than 0"),
+            "added": (0 <= self.added < 1, "0 to 1"),
+            "gain": (0 < self.gain < 1e6, "more than 0"),
+            "bias": (abs(self.bias) < 1e6, "less than a million"),
+            "high": (self.low < self.high, "more than low"),
+            "coefficients": (0 <= self.coefficients <= self.filters, "at most the filters"),
+        }
+        for name, (fits, hint) in checks.items():
+            if not fits:
+                raise _bad(name, getattr(self, name.replace("-", "_")), hint)
+
+    @property
+    def points(self) -> int:
+        """Points of the DFT."""
+        return self.fft or 1 << (self.window - 1).bit_length()
+
+    @property
+    def end_hz(self) -> float:
+        """The end of the range of the filters."""
+        return self.to_hz or self.rate / 2
+
+    @property
+    def before(self) -> int:
+        """Samples before a frame that it reads."""
+        return 1 if self.emphasis else 0
+
+    @property
+    def features(self) -> int:
+        """Numbers of a frame."""
+        return self.coefficients or self.filters
+
+
+_SWW = MelParameters(
+    window=1024,
+    hop=512,
+    shape="hamming",
+    periodic=False,
+    emphasis=0.96875,
+    triangles="mel",
+    scale=1 / 1024,
+    added=0.0,
+    log="db",
+    gain=1 / 64,
+    bias=52 / 64,
+    low=0.0,
+    high=1.0,
+)
+_KWS = MelParameters(
+    window=480,
+    hop=320,
+    from_hz=20.0,
+    to_hz=4000.0,
+    triangles="mel",
+    magnitude=True,
+    coefficients=10,
+    dct="tf",
+)
+
+PRESETS: Mapping[str, MelParameters] = {
+    "log-mel": MelParameters(),
+    "mfcc": MelParameters(coefficients=13),
+    "mlperf-sww": _SWW,
+    "mlperf-kws": _KWS,
+}
+"""Front ends by name.  Sources: mlcommons/tiny, training/streaming_wakeword/get_dataset.py and
+training/keyword_spotting/get_dataset.py."""
+
+
+def parameters_of(options: FrontEndOptions) -> MelParameters:
+    """The parameters that the user asks for.
+
+    Raises:
+        ConfigError: no such front end or parameter, or a number out of range.
+    """
+    known = PRESETS.get(options.name)
+    if known is None:
+        raise ConfigError(
+            f"there is no front end {options.name!r}", where=OPTION, hint=", ".join(PRESETS)
+        )
+    kinds = {each.name.replace("_", "-"): type(getattr(known, each.name)) for each in _fields()}
+    changes: dict[str, object] = {}
+    for name, text in options.values.items():
+        if name not in kinds:
+            hint = ", ".join(kinds)
+            raise ConfigError(f"{options.name} has no parameter {name!r}", where=OPTION, hint=hint)
+        changes[name.replace("-", "_")] = _read(name, text, kinds[name])
+    return dataclasses.replace(known, **changes)  # type: ignore[arg-type]
+
+
+def _fields() -> tuple[dataclasses.Field[object], ...]:
+    return dataclasses.fields(MelParameters)
+
+
+def _read(name: str, text: str, kind: type) -> object:
+    """A parameter of the kind that its default has."""
+    try:
+        if kind is bool:
+            return {"true": True, "false": False}[text]
+        found = kind(text)
+    except (KeyError, ValueError):
+        words = {bool: "true or false", int: "a whole number", float: "a number"}
+        raise _bad(name, text, words.get(kind, "a word")) from None
+    if isinstance(found, float) and math.isnan(found):
+        raise _bad(name, text, "a number")
+    return found
+
+
+def _bad(name: str, found: object, hint: str) -> ConfigError:
+    return ConfigError(f"{name} cannot be {found}", where=OPTION, hint=hint)

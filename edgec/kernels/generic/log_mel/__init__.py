@@ -1,0 +1,99 @@
+"""Logarithms of mel energies in plain C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.log_mel import frame_macs
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+_BIN_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class LogMel:
+    """x int16 [samples]; y int16 [frames, filters]; see `qops.QLogMel`.
+
+    Attributes:
+        frames, filters: shape of y.
+        hop: samples from frame to frame.
+        before: samples before a frame that it reads.
+        width: samples of a frame.
+        size: points of the DFT.
+        emphasis, power, more, more_shift, offset, multiplier, shift, low, high: those of the
+            operator.
+    """
+
+    family: ClassVar[str] = "log_mel"
+    template: ClassVar[Path] = template_beside(__file__, "log_mel")
+    frames: int
+    filters: int
+    hop: int
+    before: int
+    width: int
+    size: int
+    emphasis: int
+    power: int
+    more: int
+    more_shift: int
+    offset: int
+    multiplier: int
+    shift: int
+    low: int
+    high: int
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.frames * frame_macs(self.width, self.size)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The bins of a frame."""
+        return _BIN_BYTES * (self.size // 2 + 1)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"{self.filters} mel energies of {self.width} samples, {self.size} points"
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> LogMel:
+    """The specification for a QLogMel."""
+    attrs = node.attrs_as(qops.QLogMel)
+    inputs, (_, frames, filters) = attrs.Inputs.of(graph.shapes(node)), graph.shape(node.output)
+    return LogMel(
+        frames=frames,
+        filters=filters,
+        hop=attrs.hop,
+        before=attrs.before,
+        width=inputs.window[0],
+        size=4 * (inputs.sines[0] - 1),
+        emphasis=attrs.emphasis,
+        power=attrs.power,
+        more=attrs.more,
+        more_shift=attrs.more_shift,
+        offset=attrs.offset,
+        multiplier=attrs.multiplier,
+        shift=attrs.shift,
+        low=attrs.low,
+        high=attrs.high,
+    )
+
+
+def overlap(_spec: LogMel) -> Distances:
+    """Frames overlap, so y lies apart from x; the tables are constants."""
+    return (None, None, None, None, None)
+
+
+FAMILY = KernelFamily(
+    spec_type=LogMel,
+    operators=(qops.QLogMel,),
+    spec=spec,
+    overlap=overlap,
+    constant_stem="sound",
+)

@@ -1,0 +1,37 @@
+"""Facts on a network that takes samples of sound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEndReport:
+    """The front end of a network, and the samples that its runs take.
+
+    Attributes:
+        text: its name with what differs from its defaults, as `--front-end` reads it.
+        rate: samples a second.
+        input: the input of the model's file that its features are for.
+        shape: the shape of that input.
+        window: samples that an output depends on.
+        frames: samples that a run takes.
+        lead: zeros before the first sample of a stream, which `push_samples` adds.
+        warm_up: runs after a reset that give no output yet.
+        runs: runs in which all of a recording of `window` samples is brought.
+        axes: axis of time by input.
+        delay: always 0: no output is about earlier samples.
+    """
+
+    text: str
+    rate: int
+    input: str
+    shape: tuple[int, ...]
+    window: int
+    frames: int
+    lead: int
+    warm_up: int
+    runs: int
+    axes: Mapping[str, int]
+    delay: int = 0

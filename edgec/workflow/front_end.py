@@ -1,0 +1,98 @@
+"""Networks that take sound: recordings as samples of their file, and builds with a front end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.options.front_end import FrontEndOptions
+from edgec.base.samples import InputSpec
+from edgec.frontends.nodes import SAMPLES, FrontEnd
+from edgec.frontends.parameters import parameters_of
+from edgec.ir.graph import Graph, Value
+from edgec.passes.front_end import Heard, with_front_end
+from edgec.report.model import FrontEndReport
+
+if TYPE_CHECKING:
+    from edgec.workflow.integer import IntegerModel
+
+
+def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
+    """The front end that the user asks for; None: for none.
+
+    Raises:
+        ConfigError: there is no such one, or a parameter is out of range.
+    """
+    return None if options is None else FrontEnd(str(options), parameters_of(options))
+
+
+def heard_by(front: FrontEnd, imported: Graph) -> Heard:
+    """The frames that a model's input has.
+
+    Raises:
+        ConfigError: it has none, or no integers hold the numbers of the front end.
+    """
+    front.graph(1)
+    name = imported.inputs[0]
+    return Heard.of(imported.shape(name), front.features, name)
+
+
+def sound_spec(name: str, front: FrontEnd, frames: int) -> InputSpec:
+    """An input whose samples are recordings, each as long as some frames."""
+    p = front.parameters
+    return InputSpec(name, (1, p.window + (frames - 1) * p.hop), integers=True, rate=p.rate)
+
+
+def codes_of_sound(sound: Array) -> Array:
+    """Recordings, of integers or of numbers of -1 to 1, as samples of 16 bits."""
+    return sound.astype(np.int16) if sound.dtype.kind in "iu" else SAMPLES.quantize(sound)
+
+
+def heard_model(model: IntegerModel, options: FrontEndOptions | None) -> IntegerModel:
+    """The model that takes sound, if it is to be one.
+
+    Raises:
+        ConfigError: see `passes.front_end`.
+    """
+    front = front_end_of(options)
+    if front is None:
+        return model
+    heard = heard_by(front, model.imported)
+    graph, found = with_front_end(model.integer, front, heard, heard.frames)
+    (samples,) = graph.inputs
+    value = Value(samples, (1, found.window), DType.INT16, SAMPLES)
+    imported = model.imported.replace(
+        values={**model.imported.values, samples: value}, inputs=(samples,)
+    )
+    # The sample before a recording is 0, so at least one comes from the zeros before it.
+    more = 1 if front.parameters.before and not found.lead else 0
+    report = FrontEndReport(
+        text=front.name,
+        rate=front.parameters.rate,
+        input=found.name,
+        shape=heard.shape,
+        window=found.window,
+        frames=found.run,
+        lead=found.lead,
+        warm_up=found.warm_up,
+        runs=found.warm_up + 1 + more,
+        axes={samples: 1},
+    )
+    return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
+
+
+def original_inputs(
+    report: FrontEndReport | None, inputs: Mapping[str, Array]
+) -> Mapping[str, Array]:
+    """Inputs of the model's file for samples of a build: features of recordings, or as they are."""
+    if report is None:
+        return inputs
+    options = FrontEndOptions.parse(report.text)
+    front = FrontEnd(report.text, parameters_of(options))
+    heard = Heard.of(report.shape, front.features, report.input)
+    (sound,) = (array for name, array in inputs.items() if name in report.axes)
+    return {report.input: heard.arranged(front.features_of(codes_of_sound(sound)))}

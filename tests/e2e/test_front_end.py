@@ -1,0 +1,213 @@
+"""Networks that take sound: `compile --front-end`, from recordings to results."""
+
+from __future__ import annotations
+
+import subprocess
+import wave
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from bad_input_support import check_one_message, edgec
+from c_programs import SANITIZE, Build
+from emulated import need_emulator
+from sounds import speech_like
+from stream_models import Net
+
+from edgec.base.options import CompileOptions, FrontEndOptions, StreamOptions
+from edgec.codegen.cnames import library_names
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.frontends.nodes import FrontEnd
+from edgec.frontends.parameters import parameters_of
+from edgec.interp import run_stream
+from edgec.workflow.evaluation import evaluate
+from edgec.workflow.session import LIBRARY_DIR
+from edgec.workflow.validation import validate
+
+SWW = "mlperf-sww"
+FEW = "mfcc:window=480,hop=320,filters=20,coefficients=8"
+"""Frames that begin anew before the last one ends, at no multiple of their distance."""
+PUSH = Path(__file__).resolve().parents[1] / "helpers" / "push_sound.c"
+CLIPS = np.concatenate([speech_like(16_000, seed) for seed in range(12)])
+
+
+def network(frames: int, features: int, shape: tuple[int, ...] | None = None) -> onnx.ModelProto:
+    """A small network for frames of features."""
+    net = Net(*(shape or (1, 1, frames, features)))
+    x = "x" if shape is None else net.node("Reshape", "x", net.integers(1, 1, frames, features))
+    y = net.conv(x, (1, 6), (3, 3))
+    y = net.conv(y, (6, 8), (frames - 2, features - 2))
+    return _ended(net, y)
+
+
+def _ended(net: Net, y: str) -> onnx.ModelProto:
+    return net.model(net.gemm(net.node("Flatten", y), 8, 3))
+
+
+def saved(model: onnx.ModelProto, folder: Path) -> Path:
+    path = folder / "ear.onnx"
+    onnx.save(model, path)
+    return path
+
+
+def built(folder: Path, text: str, board: str = "host", **options: object) -> CompileResult:
+    p = parameters_of(FrontEndOptions.parse(text))
+    path = saved(network(6, p.features), folder)
+    chosen = CompileOptions(front_end=FrontEndOptions.parse(text), **options)
+    return compile_model(path, board, calibration={"x": CLIPS}, out=folder / "out", options=chosen)
+
+
+def write_wav(path: Path, pcm: np.ndarray, rate: int = 16_000, channels: int = 1, width: int = 2):
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(channels)
+        file.setsampwidth(width)
+        file.setframerate(rate)
+        file.writeframes(pcm.tobytes())
+
+
+def pushed(program: Path, pcm: Path, most: int) -> list[list[int]]:
+    """The results that the program prints for a file of samples, `most` of them at a time."""
+    done = subprocess.run([program, pcm, str(most)], capture_output=True, text=True, check=True)
+    return [[int(code) for code in line.split()] for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("text", [SWW, FEW])
+@pytest.mark.parametrize("stream", [None, StreamOptions({"": 2})])
+def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path):
+    """Any number of samples at a time, with sanitizers; the first result when sound is enough."""
+    result = built(tmp_path, text, stream=stream, build=False)
+    found, graph = result.report.front_end, result.model.integer
+    assert found.window == parameters_of(FrontEndOptions.parse(text)).window + 5 * found.frames
+    names = library_names(result.program.name)
+    text_of = PUSH.read_text()
+    main = tmp_path / "main.c"
+    macros = f"#define NAME(f) {names.prefix}_##f\n#define SIZE(m) {names.macro}_##m\n"
+    main.write_text(f'#include "{names.header}"\n{macros}{text_of}')
+    library = tmp_path / "out" / LIBRARY_DIR
+    sources = [main, *sorted((library / "src").glob("*.c"))]
+    program = Build("gcc", SANITIZE).compile(sources, [library / "include"], tmp_path / "push")
+    (tmp_path / "pcm").write_bytes(CLIPS[0].tobytes())
+    line = np.pad(CLIPS[0], (found.lead, 0))
+    runs = line[: len(line) // found.frames * found.frames].reshape(-1, 1, found.frames)
+    name = graph.inputs[0]
+    steps = list(run_stream(graph, [{name: run} for run in runs]))
+    wanted = [step[graph.outputs[0]].ravel().tolist() for step in steps][found.warm_up :]
+    first = -(-found.window // found.frames)
+    assert len(wanted) == (len(line) - found.window - found.lead) // found.frames + 1
+    assert first - 1 <= found.warm_up <= first
+    for most in (1, 160, found.frames):
+        assert pushed(program, tmp_path / "pcm", most) == wanted, most
+    assert pushed(program, tmp_path / "pcm", 65_536) == wanted[-1:]
+
+
+@pytest.mark.parametrize("text", [SWW, FEW])
+def test_recordings_one_after_the_other_do_not_mix(text, tmp_path):
+    result = built(tmp_path, text, build=False)
+    together = result.run(CLIPS[:4])
+    alone = np.concatenate([result.run(each[None]) for each in CLIPS[:4]])
+    assert np.array_equal(together, alone)
+    shifted = CLIPS[:4] / 32768
+    assert np.array_equal(together, result.run(shifted))
+
+
+def test_axes_of_the_model_in_any_order(tmp_path):
+    """Features before frames, flat, and one frame at the end."""
+    wanted = None
+    front = FrontEndOptions.parse(FEW)
+    for number, shape in enumerate([(1, 1, 6, 8), (1, 48), (1, 6, 1, 8)]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        path = saved(network(6, 8, shape), folder)
+        options = CompileOptions(front_end=front, build=False)
+        result = compile_model(
+            path, "host", calibration={"x": CLIPS}, out=folder / "out", options=options
+        )
+        found = result.run(CLIPS[:3])
+        assert wanted is None or np.array_equal(found, wanted)
+        wanted = found
+
+
+def test_features_before_frames(tmp_path):
+    net = Net(1, 8, 6)
+    y = net.node("Conv", "x", net.array(np.ones((8, 8, 6), np.float32) / 8), kernel_shape=[6])
+    path = saved(_ended(net, y), tmp_path)
+    front = FrontEndOptions.parse(FEW)
+    options = CompileOptions(front_end=front, build=False)
+    result = compile_model(
+        path, "host", calibration={"x": CLIPS}, out=tmp_path / "out", options=options
+    )
+    features = FrontEnd("few", parameters_of(front)).features_of(CLIPS[:3, : 480 + 5 * 320])
+    real = result.run(CLIPS[:3])
+    plain = compile_model(
+        path,
+        "host",
+        calibration={"x": features.transpose(0, 2, 1)},
+        out=tmp_path / "plain",
+        options=CompileOptions(build=False),
+    ).run(features.transpose(0, 2, 1))
+    assert np.allclose(real, plain, atol=0.1 * np.abs(plain).max())
+
+
+def test_wav_files_on_a_board(tmp_path, capsys):
+    need_emulator("nucleo_l4r5zi")
+    for label, clips in enumerate(np.array_split(CLIPS, 3)):
+        folder = tmp_path / "data" / f"word{label}"
+        folder.mkdir(parents=True)
+        for number, clip in enumerate(clips):
+            write_wav(folder / f"{number}.wav", clip)
+    path = saved(network(6, 40), tmp_path)
+    words = ("--board", "nucleo_l4r5zi", "--front-end", SWW, "--out", tmp_path / "out")
+    data = ("--calibration", tmp_path / "data")
+    done = edgec(capsys, "compile", path, *words, *data)
+    assert done.code == 0, done.err
+    assert "512 samples a run (32 ms)" in " ".join(done.out.split())
+    found = [evaluate(tmp_path / "out", tmp_path / "data", on, 6) for on in ("host", "emulator")]
+    assert found[0].n > 0
+    assert found[0].agreement >= 0.8
+    assert found[0].accuracy == found[1].accuracy
+    one = tmp_path / "data" / "word0" / "0.wav"
+    assert edgec(capsys, "run", tmp_path / "out", "--input", one).code == 0
+    assert validate(tmp_path / "out", on="emulator", limit=2).exact
+
+
+@pytest.fixture(scope="module")
+def ear(tmp_path_factory) -> Path:
+    return built(tmp_path_factory.mktemp("ear"), SWW, build=False).folder
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"rate": 8000}, "has 8000 samples a second, the front end takes 16000"),
+        ({"channels": 2}, "has 2 channels, not one"),
+        ({"width": 3}, "has 24 bits a sample, the front end takes 16"),
+        ({"width": 1}, "has 8 bits a sample, the front end takes 16"),
+    ],
+)
+def test_recordings_that_do_not_fit(change, words, ear, tmp_path, capsys):
+    pcm = np.zeros(96_000, np.int8)
+    write_wav(tmp_path / "bad.wav", pcm, **change)
+    check_one_message(edgec(capsys, "run", ear, "--input", tmp_path / "bad.wav"), words)
+
+
+def test_an_empty_recording_and_floats(ear, tmp_path, capsys):
+    write_wav(tmp_path / "empty.wav", np.zeros(0, np.int16))
+    done = edgec(capsys, "run", ear, "--input", tmp_path / "empty.wav")
+    check_one_message(done, "holds no samples")
+    np.savez(tmp_path / "loud.npz", x=np.full((1, 16_000), 3000.0))
+    check_one_message(edgec(capsys, "run", ear, "--input", tmp_path / "loud.npz"), "floats")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("mfcc", "its frames of 13 features are no part of input x"),
+        ("mfc", "there is no front end 'mfc'"),
+        ("log-mel:filters=128", "has no bin"),
+    ],
+)
+def test_front_ends_that_do_not_fit(text, words, tmp_path, capsys):
+    path = saved(network(6, 40), tmp_path)
+    words_of = ("--board", "host", "--front-end", text, "--out", tmp_path / "out")
+    check_one_message(edgec(capsys, "compile", path, *words_of), words)
