@@ -127,7 +127,8 @@ def real_model(
         samples = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    graph, scaled = real.graph, moved
+    graph = real.graph
+    scaled: Mapping[str, Array] | None = moved
     if front is None:
         graph, scaled = with_feature_scales(graph, moved, options.quant.synthetic_range)
     notes = (
