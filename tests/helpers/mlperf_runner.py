@@ -39,6 +39,14 @@ class DeviceUnderTest:
         self._port.write(b"%")
         while self._line() is not None:
             pass
+        # On a busy computer an emulator may begin after that silence: what it says before the
+        # answer to this command is of its start.
+        self._port.write(b"name%")
+        named = False
+        while (line := self._line(LINE_TIMEOUT_S)) is not None:
+            named = named or line.startswith("m-name-dut-")
+            if named and "m-ready" in line:
+                break
         return self
 
     def __exit__(self, *_: object) -> None:
