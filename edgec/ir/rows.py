@@ -21,24 +21,30 @@ ROWS = 1
 class RowWindow:
     """Rows of an operand that rows of the output are computed from.
 
-    Row o needs the rows ``[o * stride - top, o * stride - top + size)``; those outside of the image
-    are padding.
+    Row o needs the rows ``[w * stride - top, w * stride - top + size)`` with ``w = floor(o /
+    repeat)``; those outside of the image are padding.
 
     Attributes:
         size: rows of the window, the gaps between its taps included.
         stride: distance of the windows of two rows.
         top: rows of padding above the image.
         least_code: whether padding is the least code of the type, and not the zero point.
+        repeat: rows of the output that are computed from one window; rows of a time are multiples.
     """
 
     size: int = 1
     stride: int = 1
     top: int = 0
     least_code: bool = False
+    repeat: int = 1
+
+    def advance(self, rows: int) -> int:
+        """Rows by which the windows move on from some rows of the output to the next ones."""
+        return rows // self.repeat * self.stride
 
     def height(self, rows: int) -> int:
         """Rows that some neighbouring rows of the output need together."""
-        return (rows - 1) * self.stride + self.size
+        return (rows // self.repeat - 1) * self.stride + self.size
 
 
 EACH_ROW = RowWindow()

@@ -8,7 +8,7 @@ import numpy as np
 from random_elementwise import lut, prelu
 from random_layers import conv, depthwise
 from random_net import CHANNELS, Net
-from random_parts import any_weights
+from random_parts import any_weights, moved_codes
 from random_reductions import average_pool, max_pool
 
 from edgec.ir import Graph, qops
@@ -29,7 +29,21 @@ def conv_plus_itself(net: Net, x: str) -> str:
     return net.node(attrs, [x, *parameters, x], net.output(net.shape(x), y_quant))
 
 
-LAYERS = (conv, conv, depthwise, depthwise, conv_plus_itself, max_pool, average_pool, lut, prelu)
+def larger(net: Net, x: str) -> str:
+    """Each row and column two or three times."""
+    _, height, width, _ = net.shape(x)
+    factor = net.pick([2, 3])
+    if height * factor > 30:
+        return lut(net, x)
+    numbers = (np.repeat(np.arange(size, dtype=np.int32), factor) for size in (height, width))
+    inputs = [x, *(net.constant(each) for each in numbers)]
+    return moved_codes(net, qops.QResizeNearest(), inputs)
+
+
+LAYERS = (
+    *(conv, conv, depthwise, depthwise, conv_plus_itself),
+    *(max_pool, average_pool, lut, prelu, larger),
+)
 
 
 def image_network(net: Net, layers: int) -> Graph:

@@ -5,7 +5,7 @@ import pytest
 from parity import compiled, samples_of
 from random_net import Net
 from random_parts import moved_codes
-from random_rows import conv_plus_itself, cut, image_network
+from random_rows import conv_plus_itself, cut, image_network, larger
 
 from edgec.ir import qops
 from edgec.ir.verify import Stage, verify
@@ -39,9 +39,9 @@ def check_chains(graph, rows, folder, board):
     return sum(len(chain.firings) for chain in rows.chains)
 
 
-def chain_of(graph, rows=1):
+def chain_of(graph, rows=1, handed=None):
     reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
-    return timeline(graph, graph.nodes, reads, frozenset(graph.outputs), Pace(rows))
+    return timeline(graph, graph.nodes, reads, frozenset(graph.outputs), Pace(rows), handed)
 
 
 def test_two_windows_over_one_tensor(tmp_path):
@@ -50,6 +50,27 @@ def test_two_windows_over_one_tensor(tmp_path):
     net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
     graph = net.builder.build()
     check_chains(graph, in_turns(graph, [chain_of(graph)]), tmp_path, "nucleo_l4r5zi")
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_larger_images_in_a_chain(tmp_path, by_rows):
+    net = Net.seeded(7)
+    x = net.input((1, 6, 8, 4))
+    net.builder.outputs = [conv_plus_itself(net, larger(net, conv_plus_itself(net, x)))]
+    graph = net.builder.build()
+    assert graph.shape(graph.outputs[0])[1] > 6
+    found = chain_of(graph, handed=x if by_rows else None)
+    assert len(found.nodes) == 3
+    assert check_chains(graph, in_turns(graph, [found]), tmp_path, "nucleo_l4r5zi") == 3
+
+
+def test_tables_that_repeat_no_rows_do_not_run_in_turns():
+    net = Net.seeded(7)
+    x = net.input((1, 6, 8, 4))
+    rows, cols = (net.constant(np.array(each, np.int32)) for each in ([0] * 12, range(8)))
+    net.builder.outputs = [moved_codes(net, qops.QResizeNearest(), [x, rows, cols])]
+    graph = net.builder.build()
+    assert row_reads(graph, graph.nodes[0]) is None
 
 
 def test_a_view_has_no_room_for_padding():

@@ -42,7 +42,7 @@ from edgec.ir.qops.products import (
 )
 from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
-from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest
+from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
@@ -160,6 +160,7 @@ __all__ = [
     "chained",
     "computed",
     "marks_of",
+    "repeats",
     "table_count",
     "tensors_of",
     "unchained",

@@ -13,6 +13,7 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
 from edgec.ir.qops.operands import CODES, Operand, parameter, value
+from edgec.ir.rows import ROWS, RowWindow
 from edgec.ir.shapes import need
 
 
@@ -32,12 +33,27 @@ class QResizeNearest(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return resized_shape(inputs.x, inputs.rows, inputs.cols)
 
+    def row_window(self, inputs: Inputs[Shape]) -> RowWindow | None:
+        # Whether the table names every row as often is for who has its numbers (`repeats`).
+        repeat, rest = divmod(inputs.rows[0], inputs.x[ROWS])
+        return RowWindow(repeat=repeat) if repeat and not rest else None
+
     def compute(self, inputs: Inputs[Operand]) -> Array:
         x, rows, cols = inputs.x.array, inputs.rows.array, inputs.cols.array
         return np.asarray(x[:, rows][:, :, cols])
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_same_codes((inputs.x,), output)
+
+
+def repeats(table: Array, repeat: int) -> bool:
+    """Whether a table names each row, from the first on, so many times.
+
+    Args:
+        table: int32 [OH], numbers of rows.
+        repeat: 1 or more.
+    """
+    return np.array_equal(table, np.arange(len(table)) // repeat)
 
 
 def resized_shape(x: Shape, rows: Shape, cols: Shape) -> Shape:

@@ -257,7 +257,7 @@ class _Cutter:
         graph, cost = self._graph, float(chain.slid_bytes(self._graph))
         for part in chain.slices:
             firing, window = chain.firings[part.node], part.read.window
-            again = part.height - firing.rows * window.stride
+            again = part.height - window.advance(firing.rows)
             cost += max(again, 0) * firing.count * row_bytes(graph, part.read.name)
         return cost + _CALL_COST * sum(firing.count for firing in chain.firings.values())
 

@@ -45,6 +45,10 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
     window = attrs.row_window(attrs.Inputs.of(graph.shapes(node)))
     if window is None or not is_image(graph, node.output):
         return None
+    if isinstance(attrs, qops.QResizeNearest):
+        table = graph.constants[attrs.Inputs.of(node.inputs).rows].array
+        if not qops.repeats(table, window.repeat):
+            return None
     height = graph.shape(node.output)[ROWS]
     found = []
     place = -1
@@ -61,6 +65,19 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
             return None
         found.append(Read(name, place, own))
     return tuple(found) if found else None
+
+
+def inputs_for_rows(node: Node, rows: int) -> dict[int, int]:
+    """Operands that are tables of rows, of which only some serve: their places, and how many rows.
+
+    Args:
+        node: one that `row_reads` takes.
+        rows: rows of the output that it computes at a time.
+    """
+    if not isinstance(node.attrs, qops.QResizeNearest):
+        return {}
+    names = node.attrs.Inputs.of(node.inputs)
+    return {node.inputs.index(names.rows): rows}
 
 
 def is_image(graph: Graph, name: str) -> bool:

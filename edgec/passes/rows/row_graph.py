@@ -19,10 +19,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
 from edgec.ir.rows import ROWS, HandedRows, RowBuffer, RowChain, RowFill
-from edgec.passes.rows.reads import Read
+from edgec.passes.rows.reads import Read, inputs_for_rows
 from edgec.passes.rows.timeline import RowSlice, Timeline
 
 
@@ -52,13 +52,16 @@ def by_itself(graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Gra
         inputs[read.place] = f"{read.name} {read.place}"
         value = with_rows(values[read.name], read.window.height(rows))
         values[inputs[read.place]] = replace(value, name=inputs[read.place])
+    constants = {n: graph.constants[n] for n in node.inputs if n in graph.constants}
+    for place, count in inputs_for_rows(node, rows).items():
+        constants[inputs[place]] = _front(constants[inputs[place]], count, inputs[place])
     values[node.output] = with_rows(values[node.output], rows)
     attrs = node.attrs_as(IntegerOperator).without_row_padding()
     names = [name for name in inputs if name in values]
     return graph.replace(
         nodes=(replace(node, attrs=attrs, inputs=tuple(inputs)),),
         values={name: values[name] for name in (*names, node.output)},
-        constants={name: graph.constants[name] for name in node.inputs if name in graph.constants},
+        constants=constants,
         inputs=tuple(dict.fromkeys(names)),
         outputs=(node.output,),
         input_layouts={},
@@ -72,12 +75,17 @@ def with_rows(value: Value, rows: int) -> Value:
     return replace(value, shape=(*value.shape[:ROWS], rows, *value.shape[ROWS + 1 :]))
 
 
+def _front(constant: Constant, count: int, name: str) -> Constant:
+    """The first entries of a table."""
+    return Constant(name, constant.array[:count])
+
+
 class _Rewriting:
     """Values and nodes of the new graph."""
 
     def __init__(self, graph: Graph, chains: Sequence[Timeline]) -> None:
         self._graph, self._chains = graph, chains
-        self._values = dict(graph.values)
+        self._values, self._constants = dict(graph.values), dict(graph.constants)
         self._taken = {*graph.values, *graph.constants}
         self._names = {node.name for node in graph.nodes}
         self._chain_of = {node.name: chain for chain in chains for node in chain.nodes}
@@ -106,6 +114,7 @@ class _Rewriting:
         return self._graph.replace(
             nodes=tuple(nodes),
             values=self._values,
+            constants=self._constants,
             chains=tuple(self._record(chain) for chain in self._chains),
         )
 
@@ -123,8 +132,12 @@ class _Rewriting:
         for part in chain.slices:
             if part.node == node.name:
                 yield from self._read(part, chain, operands)
-        attrs, inputs = node.attrs_as(IntegerOperator).without_row_padding(), tuple(operands)
         rows = chain.firings[node.name].rows
+        for place, count in inputs_for_rows(node, rows).items():
+            whole = self._constants[operands[place]]
+            name = operands[place] = self._fresh(f"{whole.name} of {node.name}")
+            self._constants[name] = _front(whole, count, name)
+        attrs, inputs = node.attrs_as(IntegerOperator).without_row_padding(), tuple(operands)
         name = node.output
         if name not in chain.kept:
             yield replace(node, attrs=attrs, inputs=inputs)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from edgec.base.calls import Firing
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.rows import ROWS
+from edgec.ir.rows import ROWS, RowWindow
 from edgec.passes.rows.reads import ALIGNED_BYTES, Read, padding_byte, row_bytes
 
 _MOST_ROWS = 64
@@ -170,7 +170,7 @@ class _Planner:
         """The times; None where there are none."""
         try:
             if self._handed is not None:
-                self._begin(self._handed, ())
+                self._begin(self._handed, (), ())
             for node in self._nodes:
                 self._place(node)
             self._delay_first()
@@ -226,16 +226,17 @@ class _Planner:
 
     def _place(self, node: Node) -> None:
         """Rows, period and phase of a node whose operands have theirs."""
-        self._begin(node.output, self._sources(node))
+        windows = [read.window for read in self._reads[node.name]]
+        self._begin(node.output, self._sources(node), windows)
 
-    def _begin(self, name: str, sources: Sequence[Read]) -> None:
-        self._rows[name] = rows = self._rows_of(name, sources)
+    def _begin(self, name: str, sources: Sequence[Read], windows: Sequence[RowWindow]) -> None:
+        self._rows[name] = rows = self._rows_of(name, sources, windows)
         if not sources:
             self._base = self._base or rows
             found = {self._of_highest(name, rows)}
         else:
             found = {
-                self._period[read.name] * rows * read.window.stride // self._rows[read.name]
+                self._period[read.name] * read.window.advance(rows) // self._rows[read.name]
                 for read in sources
             }
         if len(found) != 1:
@@ -251,14 +252,15 @@ class _Planner:
             raise _Impossible
         return ratio
 
-    def _rows_of(self, name: str, sources: Sequence[Read]) -> int:
+    def _rows_of(self, name: str, sources: Sequence[Read], windows: Sequence[RowWindow]) -> int:
         height = self._height(name)
         least = self._pace.least(height, self._highest)
         fitting = [
             rows
             for rows in range(1, min(height, _MOST_ROWS) + 1)
             if height % rows == 0
-            and all(rows * s.window.stride % self._rows[s.name] == 0 for s in sources)
+            and all(rows % window.repeat == 0 for window in windows)
+            and all(s.window.advance(rows) % self._rows[s.name] == 0 for s in sources)
         ]
         if not fitting:
             raise _Impossible
@@ -319,7 +321,7 @@ class _Planner:
             if read.name in depths:
                 start, step = depths[read.name] - lag, 0
             else:
-                start, step = -read.window.top, self._rows[node.output] * read.window.stride
+                start, step = -read.window.top, read.window.advance(self._rows[node.output])
             slices.append(RowSlice(node.name, read, height, start, step))
         return tuple(slices), depths
 
