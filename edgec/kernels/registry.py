@@ -51,6 +51,7 @@ from edgec.kernels.generic.window_dot import FAMILY as GENERIC_WINDOW_DOT
 from edgec.kernels.m0.dense_1x4_s8_m0 import FAMILY as M0_DENSE_1X4
 from edgec.kernels.m0.dense_1x4_s16_m0 import FAMILY as M0_DENSE_1X4_S16
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
+from edgec.kernels.m0.depthwise_line_s8_m0 import FAMILY as M0_DEPTHWISE_LINE
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
@@ -94,6 +95,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_CONV_4X2,
     DSP_DENSE_4X2,
     DSP_DENSE_3X2,
+    M0_DEPTHWISE_LINE,
     M0_DEPTHWISE,
     M0_DENSE_1X4,
     M0_DENSE_1X4_S16,

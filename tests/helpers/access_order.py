@@ -70,7 +70,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_by_strips(spec.window, spec.window.out_height, 4))
         case s.Depthwise3x3() | s.Depthwise3x3ManyColumns():
             return list(_by_strips(spec.window, spec.strip, 4))
-        case s.DepthwiseLine():
+        case s.DepthwiseLine() | s.DepthwiseLineM0():
             return list(_by_fours(spec.window))
         case s.DepthwiseM0():
             return list(_by_strips(spec.window, 3, 1))

@@ -41,6 +41,7 @@ from edgec.kernels.generic.window_dot import WindowDot
 from edgec.kernels.m0.dense_1x4_s8_m0 import Dense1x4M0
 from edgec.kernels.m0.dense_1x4_s16_m0 import Dense1x4S16M0
 from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
+from edgec.kernels.m0.depthwise_line_s8_m0 import DepthwiseLineM0
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
@@ -81,6 +82,7 @@ __all__ = [
     "Depthwise3x3FewColumns",
     "Depthwise3x3ManyColumns",
     "DepthwiseLine",
+    "DepthwiseLineM0",
     "DepthwiseM0",
     "Element",
     "Elementwise",

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emulated import check_emulated, need_emulator
 from mixed_forms import ONES, Mixed
-from parity import check_host
+from parity import check_host, compiled, samples_of
 
 from edgec.ir import Graph, qops
 from edgec.ir.ops import ReduceKind
 from edgec.ir.verify import Stage, verify
+from edgec.kernels.select import select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
 
 BYTE = (-128, 127)
 RESCALE = qops.Rescale16x15(2, 20, *BYTE)
@@ -62,3 +66,27 @@ def test_layers_of_both_forms_in_one_graph(seed: int, board: str, tmp_path: Path
     graph = mixed(seed)
     verify(graph, Stage.INTEGER)
     check_host(graph, tmp_path, board=board)
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("board", ["nucleo_l4r5zi", "nucleo_g0b1re"])
+def test_means_four_channels_at_a_time(board: str, tmp_path: Path):
+    """Of few pixels, and of more than the halves of a word hold."""
+    net = Chain(3)
+    many, few = net.input(1, 19, 43, 12), net.input(1, 7, 1, 8)
+    forms = ((qops.Requant31(38, -5), 2**27, -5), (RESCALE, 2000, 0))
+    outputs = [
+        net.put(qops.QReduce(kind, (1, 2), False, form, multiplier), [x], zero_point)
+        for x in (many, few)
+        for form, multiplier, zero_point in forms
+        for kind in (ReduceKind.MEAN, ReduceKind.SUM)
+    ]
+    net.builder.outputs = outputs
+    graph = net.builder.build()
+    target = Target.of(load_board(board))
+    assert all(choice.spec.by_words for choice in select_kernels(graph, target))
+    check_host(graph, tmp_path / "host", board=board)
+    need_emulator(board)
+    program = compiled(graph, tmp_path / "library", board=board)
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")

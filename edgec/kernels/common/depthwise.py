@@ -1,4 +1,4 @@
-"""Base class of specifications of depthwise convolutions."""
+"""Base classes of specifications of depthwise convolutions."""
 
 from __future__ import annotations
 
@@ -42,3 +42,41 @@ class DepthwiseFunction(LayerFunction):
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
         return f"Depthwise convolution {x} to {y}, {describe_window(w)}{self.manner}"
+
+
+FOUR = 4
+"""Channels of a word."""
+_LEAST_TAPS = 2
+
+
+class LineFunction(DepthwiseFunction):
+    """A depthwise convolution of a row or column of taps, all of them inside the image."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def serves(window: Window) -> bool:
+        """Whether a window is such a line."""
+        line = min(window.kernel_h, window.kernel_w) == 1 and window.taps >= _LEAST_TAPS
+        return line and not window.rows_clipped and not window.cols_clipped
+
+    @property
+    def row(self) -> int:
+        """Bytes of x from the windows of a row to those of the next."""
+        return self.window.stride_h * self.window.width * self.window.channels
+
+    @property
+    def column(self) -> int:
+        """Bytes of x from a window to the next one of its row."""
+        return self.window.stride_w * self.window.channels
+
+    @property
+    def step(self) -> int:
+        """Bytes of x from tap to tap."""
+        w = self.window
+        return (w.dilation_h * w.width if w.kernel_h > 1 else w.dilation_w) * w.channels
+
+    @property
+    def fours(self) -> int:
+        """Times that four channels of a pixel are computed."""
+        return -(-self.window.channels // FOUR)

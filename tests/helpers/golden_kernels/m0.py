@@ -10,6 +10,7 @@ from edgec.kernels.family import KernelSpec
 from edgec.target.target import Sharing
 from golden_kernels.common import ANY, INDEX, OFFSET, POINTWISE, TWICE, WIDE, WINDOW, planes
 
+_LINE = Window(7, 1, 12, 3, 1, 5, 1, 1, 1, 0, 0, 1, 1)
 _TALL = Window(9, 7, 3, 9, 3, 5, 2, 1, 2, 4, 0, 2, 1)
 
 CASES: dict[str, KernelSpec] = {
@@ -23,6 +24,8 @@ CASES: dict[str, KernelSpec] = {
     "dense_1x4_m0_two_roundings31": s.Dense1x4M0(8, 7, 0, tflite31=TWICE),
     "depthwise_s8_m0": s.DepthwiseM0(planes(9, 1), 32, saturates=True, product=ShortProduct(3)),
     "depthwise_m0_dilated": s.DepthwiseM0(_TALL, 9, rescale16=Rescale16(INDEX, table=True)),
+    "depthwise_line_s8_m0": s.DepthwiseLineM0(_LINE, 34, product=ShortProduct(3)),
+    "depthwise_line_m0_two_roundings31": s.DepthwiseLineM0(_LINE, 0, tflite31=TWICE),
     "depthwise_m0_offset31": s.DepthwiseM0(planes(9, 2), 0, tflite31=OFFSET),
     "dense_5x2_short": s.Dense5x2(
         WINDOW, 5, 32, step=4, segment=40, product=ShortProduct(4), saturates=True

@@ -14,6 +14,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.depthwise import FOUR, LineFunction
 from edgec.kernels.common.form_ends import Tflite31
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.overlap import by_pixel, with_ending
@@ -24,8 +25,6 @@ from edgec.kernels.dsp.depthwise import LARGEST_SIZE, WORD_BYTES, HighWordDepthw
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
-FOUR = 4
-"""Channels that are computed together (`edgec/depthwise/depthwise_line_s8_dsp.h`)."""
 _TAPS = 2
 """Taps whose weights lie together."""
 _MOST_PAIRS = 8
@@ -37,7 +36,7 @@ _MORE_BYTES = (0, WORD_BYTES, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwiseLine(HighWordDepthwise):
+class DepthwiseLine(HighWordDepthwise, LineFunction):
     """Depthwise convolution of a line of taps, down or across, that reads no padding:
     `edgec/depthwise/depthwise_line_s8_dsp.h`.
 
@@ -102,22 +101,6 @@ class DepthwiseLine(HighWordDepthwise):
         return f"{self.kind}_{self.window.taps}_{self.high_shift}"
 
     @property
-    def row(self) -> int:
-        """Bytes of x from the windows of a row to those of the next."""
-        return self.window.stride_h * self.window.width * self.window.channels
-
-    @property
-    def column(self) -> int:
-        """Bytes of x from a window to the next one of its row."""
-        return self.window.stride_w * self.window.channels
-
-    @property
-    def step(self) -> int:
-        """Bytes of x from tap to tap."""
-        w = self.window
-        return (w.dilation_h * w.width if w.kernel_h > 1 else w.dilation_w) * w.channels
-
-    @property
     def back(self) -> int:
         """Bytes of x from where the pairs of taps end to the first tap of the next channels."""
         return FOUR - _TAPS * self.pairs * self.step
@@ -138,9 +121,9 @@ class DepthwiseLine(HighWordDepthwise):
         return self.window.channels // FOUR * self.four_bytes
 
     @property
-    def fours(self) -> int:
-        """Times that four channels of a pixel are computed."""
-        return -(-self.window.channels // FOUR)
+    def weight_reads(self) -> WeightReads:
+        """Reads of the stream: all of it for each pixel."""
+        return WeightReads(self.fours * self.four_bytes, self.window.out_pixels)
 
 
 _CODE_BYTES = 350
@@ -161,8 +144,7 @@ def parts(spec: DepthwiseLine, _run: Run) -> Parts:
         "turn": fours * (spec.pairs // spec.unrolled) if looped else 0,
     }
     code = (spec.unrolled + spec.pairs % spec.unrolled) * _PAIR_CODE_BYTES
-    reads = WeightReads(spec.fours * spec.four_bytes, spec.window.out_pixels)
-    return Parts(counts, _CODE_BYTES + code, reads)
+    return Parts(counts, _CODE_BYTES + code, spec.weight_reads, copies=True)
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -181,10 +163,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def _serves(window: Window) -> bool:
-    line = min(window.kernel_h, window.kernel_w) == 1 and window.taps >= _TAPS
-    inside = not window.rows_clipped and not window.cols_clipped
     short = max(window.channels, window.out_height, window.out_width) <= LARGEST_SIZE
-    return line and inside and short and window.channels >= FOUR
+    return LineFunction.serves(window) and short and window.channels >= FOUR
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseLine:
@@ -195,8 +175,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseLine:
 
 def overlap(spec: DepthwiseLine) -> Distances:
     """Four channels of a pixel are written after their reads, the last ones after some of them."""
-    behind = FOUR - spec.rest if spec.rest else 0
-    return with_ending(spec, by_pixel(spec.window, spec.window.channels) + behind)
+    again = FOUR - spec.rest if spec.rest else 0
+    return with_ending(spec, by_pixel(spec.window, spec.window.channels) + again)
 
 
 def arguments(
@@ -248,5 +228,6 @@ FAMILY = KernelFamily(
     overlap=overlap,
     accepts=accepts,
     arguments=arguments,
+    weight_reads=lambda spec: spec.weight_reads,
     parts=parts,
 )

@@ -29,6 +29,9 @@ from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.single import single_arguments
 from edgec.target.target import Target
 
+_WORD = 4
+"""Elements of int8 in a word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Plain):
@@ -95,6 +98,16 @@ class Reduce(Plain):
         bias = start_of(self.output)
         # Elements are added up as they are.
         return f"{bias} - {self.terms} * p.a_zero_point" if self.term == "sum" else bias
+
+    @property
+    def by_words(self) -> bool:
+        """Sums of int8 go four elements of y at a time (`edgec/pooling/sums_s8.h`)."""
+        if self.term != "sum" or self.x is not DType.INT8 or self.output is None or self.variable:
+            return False
+        if len(self.kept) != 1 or len(self.reduced) != 1:
+            return False
+        (kept,), (reduced,) = self.kept, self.reduced
+        return kept.strides == (1,) and not kept.size % _WORD and not reduced.strides[0] % _WORD
 
     @property
     def terms(self) -> int:

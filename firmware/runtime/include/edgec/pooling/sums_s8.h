@@ -16,6 +16,9 @@ extern "C" {
 /* Channels that are summed up together. */
 #define EDGEC_WINDOW_SUMS 4
 
+/* Pixels of which sums surely fit. */
+#define EDGEC_WINDOW_TERMS 256
+
 /* The halves of `to` plus the bytes 0 and 2 of a word, as numbers from 0 to 255. */
 EDGEC_INLINE uint32_t edgec_plus_bytes(uint32_t to, uint32_t word) {
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
