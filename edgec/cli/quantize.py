@@ -115,7 +115,7 @@ def quantize(
     With training data the network is then trained in the very integers that firmware computes
     (with PyTorch; an interrupted run continues).
     """
-    from edgec.cli.data import samples_of_each
+    from edgec.cli.data import samples_of_each, words_of
     from edgec.commands.quantize import quantize_model
     from edgec.commands.quantize_training import IntegerTraining
     from edgec.commands.training import Training
@@ -158,7 +158,10 @@ def quantize(
         console.print_json(result.to_json())
         return
     print_quantization(result, console.out)
-    console.print_next("edgec", "compile", output, "--board", "nucleo")
+    words: tuple[object, ...] = ()
+    if result.open_ranges and calibration is not None:
+        words = ("--calibration", *words_of(calibration, normalize))
+    console.print_next("edgec", "compile", output, "--board", "nucleo", *words)
 
 
 def print_quantization(result: Quantization, out: Console) -> None:

@@ -57,12 +57,15 @@ class Quantization:
             weights away from those of the float model, no layer has one.
         training: what training did; None without.
         accuracy: on the evaluation data; None without.
+        open_ranges: whether compiling the file takes calibration data: recurrent operators do not
+            say the ranges of what is within them.
     """
 
     output: Path
     report: QuantReport
     training: TrainingReport | None = None
     accuracy: Shares | None = None
+    open_ranges: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -138,7 +141,7 @@ def quantize_model(
     found = ready.quantization if after is None else after.report
     report = dataclasses.replace(found, warnings=(*found.warnings, *warnings))
     if after is None:
-        return Quantization(out, report, None, accuracy)
+        return Quantization(out, report, None, accuracy, standard)
     checkpoint_of(out).unlink(missing_ok=True)
     return Quantization(out, report, after.training, accuracy)
 

@@ -84,6 +84,12 @@ _LAST_PASSES = (
 TRANSFORMER_INTEGER_PASSES = _LAST_PASSES
 """The passes from `quant.transformer`'s graph to the one that is lowered."""
 
+WIDE_INTEGER_PASSES = (
+    Pass("fuse_chains", Stage.INTEGER, Stage.INTEGER, fuse_chains, chain_notes),
+    *_LAST_PASSES,
+)
+"""The passes from the graph of a file with 16-bit activations to the one that is lowered."""
+
 INTEGER_PASSES = (
     Pass("pool_layers", Stage.INTEGER, Stage.INTEGER, pool_layers, pool_notes),
     Pass(

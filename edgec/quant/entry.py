@@ -21,6 +21,7 @@ from edgec.passes.pipeline import (
     REAL_PASSES,
     TRANSFORMER_INTEGER_PASSES,
     TRANSFORMER_PASSES,
+    WIDE_INTEGER_PASSES,
 )
 from edgec.passes.pooling import mean_by_attention
 from edgec.passes.variable_length import with_variable_length
@@ -241,7 +242,7 @@ class _Run:
     def by_file(self, graph: Graph) -> Quantized:
         """Scales of a file with 16-bit activations, which brings all of them; data judge them."""
         converted = to_wide(graph)
-        integer = self._passes(converted, TRANSFORMER_INTEGER_PASSES)
+        integer = self._passes(converted, WIDE_INTEGER_PASSES)
         report = QuantReport(CalibrationSource.NONE, 0, InForce(None, False, False), (), ())
         if self._calibration is not None:
             data = checked_calibration(graph, self._calibration)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError, ImportModelError
+from edgec.base.names import shown
 from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
@@ -138,13 +139,21 @@ def real_model(
         *about.problems,
         *(note.text for note in real.notes),
     )
-    if options.max_length is not None and not graph.is_straight:
-        raise ConfigError(
-            "a model with loops or a state has runs of one length only",
-            where=path.stem,
-            hint="compile it without --max-length",
-        )
+    if options.max_length is not None:
+        _refuse_turns(graph)
     return RealModel(imported, graph, scaled, notes, _shorter(path, options), about)
+
+
+def _refuse_turns(graph: Graph) -> None:
+    """Check that nothing of a model of variable length repeats or is kept, by the file's names."""
+    repeated = (node for node in graph.nodes if node.attrs.border is not None)
+    names = dict.fromkeys(node.sources[0] if node.sources else node.name for node in repeated)
+    if names:
+        raise ConfigError(
+            "it repeats a cell, or keeps a state, in runs of one length only",
+            where=", ".join(map(shown, names)),
+            hint="compile it without --max-length, for a number of steps that --shape gives",
+        )
 
 
 def input_shapes(path: Path, options: ModelOptions, less: int = 0) -> Mapping[str, tuple[int, ...]]:

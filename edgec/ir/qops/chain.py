@@ -9,7 +9,7 @@ from typing import ClassVar
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Graph, Node, Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.add import CodeSum, QAdd
+from edgec.ir.qops.add import QAdd
 from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
 from edgec.ir.qops.choice import QExtremum
@@ -22,12 +22,8 @@ CHAINED = (QAdd, QDiv, QExtremum, QLut, QMul, QPRelu, QRescale, QSquaredDifferen
 
 
 def can_link(attrs: object) -> bool:
-    """Whether an operator may be part of a chain: a function of codes, but no sum of a stream.
-
-    Those sums, of transformers, have a kernel of their own on cores with NEON.
-    """
-    streams = isinstance(attrs, QAdd) and isinstance(attrs.form, CodeSum)
-    return isinstance(attrs, CHAINED) and not streams
+    """Whether an operator may be part of a chain: a function of codes."""
+    return isinstance(attrs, CHAINED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from loop_models import cell, info, model, node
 from onnx import numpy_helper
 from quantized_loops import Network
 from recurrent_models import recurrent
+from typer.testing import CliRunner
 
 from edgec.base.options import Precision
+from edgec.cli.app import app
 from edgec.commands.quantize import quantize_model
 from edgec.exporters.onnx.export import export_qdq, export_real
 from edgec.exporters.onnx.recurrent import are_recurrent
@@ -137,3 +139,13 @@ def test_other_cells_stay_loops(tmp_path):
     network = Network(cell(), tmp_path, Precision.INT8)
     assert not are_recurrent(network.real)
     assert kinds(export_qdq(network.quantized.annotated)) == ["Scan"]
+
+
+def test_the_next_command_names_the_samples(tmp_path):
+    """The file does not say the ranges within the operator."""
+    path, data = tmp_path / "model.onnx", tmp_path / "data.npz"
+    onnx.save(recurrent("RNN", steps=4, gain=0.3), path)
+    np.savez(data, x=np.random.default_rng(1).normal(size=(8, 4, 1, 3)).astype(np.float32))
+    words = ["quantize", str(path), "--calibration", str(data), "--out", str(tmp_path / "q.onnx")]
+    said = "".join(CliRunner().invoke(app, words).output.split())
+    assert f"--boardnucleo--calibration{data}" in said

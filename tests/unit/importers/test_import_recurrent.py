@@ -13,9 +13,11 @@ from onnx import numpy_helper
 from onnxruntime.quantization import quantize_dynamic
 from recurrent_models import FEATURES, recurrent
 
-from edgec.base.errors import ImportModelError
+from edgec.base.errors import ConfigError, ImportModelError
+from edgec.base.options import IntegerOptions, MaxLength
 from edgec.floatrun.executor import Executor
 from edgec.importers.formats import import_model, inspect_model
+from edgec.workflow.integer import real_model
 
 OPERATORS = ("LSTM", "GRU", "RNN")
 
@@ -194,3 +196,17 @@ def test_weights_that_onnxruntime_quantized(
     # onnxruntime rounds x and the hidden state, too.
     for name, wanted in zip(graph.outputs, run(proto, feeds), strict=True):
         assert np.abs(found[name][0] - wanted).max() < 0.02
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+def test_a_number_of_steps_that_runs_choose_is_refused_by_name(direction, tmp_path):
+    proto = recurrent("GRU", steps=6, direction=direction, layout=1)
+    proto.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "steps"
+    proto.graph.node[0].name = "memory"
+    for output in proto.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    path = tmp_path / "model.onnx"
+    onnx.save(proto, path)
+    with pytest.raises(ConfigError, match="repeats a cell.*one length") as caught:
+        real_model(path, None, IntegerOptions(max_length=MaxLength(6)))
+    assert "memory" in caught.value.where

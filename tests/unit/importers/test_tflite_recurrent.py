@@ -14,7 +14,7 @@ from parity import compiled
 from tflite_damage import mutated
 from tflite_models import T, const, write_tflite
 from tflite_oracle import needs_litert
-from tflite_recurrent import Lstm, Svdf
+from tflite_recurrent import GATES, Lstm, Svdf
 from tflite_same import imported
 from tflm_oracle import Micro, laid_out, needs_tflm
 
@@ -25,6 +25,7 @@ from edgec.base.rounding import Rounding
 from edgec.floatrun.executor import Executor
 from edgec.importers.formats import import_model, inspect_model
 from edgec.interp import run_graph, run_stream, state_after
+from edgec.ir import qops
 from edgec.ir.graph import Graph
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
 from edgec.sim.host import HostModel
@@ -88,6 +89,16 @@ def test_codes_of_all_runs_are_those_of_tensorflow_lite_micro(name: str, tmp_pat
         assert np.array_equal(found["y"].ravel(), wanted.ravel())
     assert changed
     assert rounding_of(graph).endswith("every tensor")
+
+
+@pytest.mark.parametrize("name", ["plain", "int16"])
+def test_functions_of_a_gate_are_one_loop(name: str, tmp_path: Path):
+    """The sum that saturates and its function; nothing else of the gate's elements is stored."""
+    graph = graph_of(CASES[name], tmp_path)
+    chains = [node.attrs for node in graph.nodes if isinstance(node.attrs, qops.QChain)]
+    gates = [each for each in chains if isinstance(each.links[0].attrs, qops.QAdd)]
+    assert len(gates) == len(GATES)
+    assert not [node for node in graph.nodes if isinstance(node.attrs, qops.QAdd)]
 
 
 def test_steps_that_come_first_are_no_batch(tmp_path: Path):
