@@ -89,7 +89,9 @@ class Executor:
         self._scopes = {**self._graph.scopes.values, **scopes}
         self._is_straight = not any(self._scopes.values()) and not self._graph.updates
         self._state: dict[str, Array] = {}
+        # By node, found when it is first run.
         self._rules: dict[str, Rule | None] = {}
+        self._read: dict[str, Scope] = {}
 
     @property
     def sample_bytes(self) -> int:
@@ -273,6 +275,17 @@ class Executor:
         found = rule(node.attrs, node.attrs.Inputs.of(arrays))
         return found if isinstance(found, tuple) else (found,)
 
+    def _scope_read(self, node: Node) -> Scope:
+        """The loop whose turns a node's operands have rows for."""
+        if node.name not in self._read:
+            border = node.attrs.border
+            scope = joined(self._scopes.get(name) for name in node.inputs)
+            if border is not None:
+                outside = border.loop.within if border.loop else None
+                scope = outside if border.enters else border.loop
+            self._read[node.name] = scope
+        return self._read[node.name]
+
     def _rule(self, node: Node) -> Rule | None:
         """The rule of a node, by its own weights if it has some."""
         if node.name not in self._rules:
@@ -290,11 +303,7 @@ class Executor:
         border = node.attrs.border
         if self._is_straight and border is None:
             return arrays
-        scope = joined(self._scopes.get(name) for name in node.inputs)
-        if border is not None:
-            outside = border.loop.within if border.loop else None
-            scope = outside if border.enters else border.loop
-        rows = frame.rows_in(scope)
+        rows = frame.rows_in(self._scope_read(node))
         return [
             repeated(array, rows)
             if array is not None and (name in self._graph.values or border is not None)
