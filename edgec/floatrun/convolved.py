@@ -9,16 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_algebra import scaled, step_exponent, whole_product
+from edgec.base.portable_algebra import Scaled, scaled, step_exponent, whole_product
 from edgec.ir.image_windows import blocks, gathered, taps
-from edgec.ir.shapes import GroupedWindow, window_shape
+from edgec.ir.shapes import GroupedWindow, Pair, window_shape
 
 _FEW_CHANNELS = 512
 """Channels up to which a depthwise filter is laid out for a whole row of pixels."""
 
 
 def convolved(x: Array, weight: Array, bias: Array | None, window: GroupedWindow) -> Array:
-    """Images convolved with filters.
+    """Images convolved with filters; see `Filters`.
 
     Args:
         x: float64 [N, H, W, I].
@@ -29,31 +29,52 @@ def convolved(x: Array, weight: Array, bias: Array | None, window: GroupedWindow
     Returns:
         float64 [N, OH, OW, O].
     """
-    outputs, *kernel, inputs = weight.shape
-    size = window_shape(x.shape[1], x.shape[2], (kernel[0], kernel[1]), window)
-    y = np.empty((len(x), *size, outputs))
-    if window.group > 1 and inputs == 1 and outputs == window.group:
-        _depthwise(x, weight, bias, window, y)
+    return Filters(weight, window).convolved(x, bias)
+
+
+class Filters:
+    """Weights of a convolution, made ready once for any number of images."""
+
+    def __init__(self, weight: Array, window: GroupedWindow) -> None:
+        """Scale the weights.
+
+        Args:
+            weight: float64 [O, KH, KW, I/group].
+            window: strides, pads, dilations and group.
+        """
+        self._weight, self._window = weight, window
+        outputs, _, _, inputs = weight.shape
+        self._depthwise = window.group > 1 and inputs == 1 and outputs == window.group
+        rows = () if self._depthwise else weight.reshape(window.group, outputs // window.group, -1)
+        self._groups = [scaled(own.T, -2, own.shape[1]) for own in rows]
+
+    def convolved(self, x: Array, bias: Array | None) -> Array:
+        """Images [N, H, W, I] convolved, with bias [O]; float64 [N, OH, OW, O]."""
+        window, weight = self._window, self._weight
+        kernel, inputs = (weight.shape[1], weight.shape[2]), weight.shape[3]
+        y = np.empty((len(x), *window_shape(x.shape[1], x.shape[2], kernel, window), len(weight)))
+        if self._depthwise:
+            _depthwise(x, weight, bias, window, y)
+        for g, right in enumerate(self._groups):
+            outputs = right.whole.shape[1]
+            made = slice(g * outputs, (g + 1) * outputs)
+            own = None if bias is None else bias[made]
+            read = x[..., g * inputs : (g + 1) * inputs]
+            _dense(read, right, own, kernel, window, y[..., made])
         return y
-    for g in range(window.group):
-        read = slice(g * inputs, (g + 1) * inputs)
-        made = slice(g * outputs // window.group, (g + 1) * outputs // window.group)
-        own = None if bias is None else bias[made]
-        _dense(x[..., read], weight[made], own, window, y[..., made])
-    return y
 
 
-def _dense(x: Array, weight: Array, bias: Array | None, window: GroupedWindow, y: Array) -> None:
-    """Write the sums of one group to y [N, OH, OW, O]."""
-    terms = weight[0].size
-    right = scaled(weight.reshape(len(weight), terms).T, -2, terms)
+def _dense(
+    x: Array, right: Scaled, bias: Array | None, kernel: Pair, window: GroupedWindow, y: Array
+) -> None:
+    """Write the sums of one group, with filters [KH * KW * I, O], to y [N, OH, OW, O]."""
+    terms, outputs = right.whole.shape
     exponent = step_exponent(x, (1, 2, 3), terms)
     factor = np.ldexp(1.0, -exponent)
     # Powers of two, so their product is exact; for whole rows of pixels, which take one loop.
     step = np.tile((np.ldexp(1.0, exponent) * right.step)[:, 0], (1, 1, y.shape[2]))
     offset = None if bias is None else np.tile(bias, y.shape[2])
-    kernel = (weight.shape[1], weight.shape[2])
-    for block in blocks(y.shape, terms + len(weight)):
+    for block in blocks(y.shape, terms + outputs):
         image = block.read(x, kernel, window, factor)
         np.rint(image, out=image)
         rows = gathered(image, kernel, window.strides, window.dilations)

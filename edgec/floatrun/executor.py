@@ -24,6 +24,7 @@ from edgec.floatrun import cycles as ops_turns
 from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce, ops_trees
 from edgec.floatrun.codes import dequantized, nearest_codes
 from edgec.floatrun.cycles import Cycle, Step, gives, reads, repeated, steps
+from edgec.floatrun.operands import Rule
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.real import RealOperator
@@ -88,6 +89,9 @@ class Executor:
         self._scopes = {**self._graph.scopes.values, **scopes}
         self._is_straight = not any(self._scopes.values()) and not self._graph.updates
         self._state: dict[str, Array] = {}
+        # By node, found when it is first run.
+        self._rules: dict[str, Rule | None] = {}
+        self._read: dict[str, Scope] = {}
 
     @property
     def sample_bytes(self) -> int:
@@ -265,11 +269,33 @@ class Executor:
                 return (nearest_codes(frame.live[node.input], self._graph.quant(node.output)),)
             case ops.DequantizeLinear():
                 return (dequantized(frame.live[node.input], self._graph.quant(node.input)),)
-        rule = RULES.get(type(node.attrs))
+        rule = self._rule(node)
         if rule is None:
             return _evaluated(node, arrays)
         found = rule(node.attrs, node.attrs.Inputs.of(arrays))
         return found if isinstance(found, tuple) else (found,)
+
+    def _scope_read(self, node: Node) -> Scope:
+        """The loop whose turns a node's operands have rows for."""
+        if node.name not in self._read:
+            border = node.attrs.border
+            scope = joined(self._scopes.get(name) for name in node.inputs)
+            if border is not None:
+                outside = border.loop.within if border.loop else None
+                scope = outside if border.enters else border.loop
+            self._read[node.name] = scope
+        return self._read[node.name]
+
+    def _rule(self, node: Node) -> Rule | None:
+        """The rule of a node, by its own weights if it has some."""
+        if node.name not in self._rules:
+            kind, own = type(node.attrs), None
+            prepare = ops_product.PREPARED.get(kind)
+            if prepare is not None:
+                own = self._constants.get(ops.layer_inputs(node).w)
+            rule = RULES.get(kind) if prepare is None or own is None else prepare(node.attrs, own)
+            self._rules[node.name] = rule
+        return self._rules[node.name]
 
     def _operands(self, node: Node, frame: _Frame) -> list[Array | None]:
         """Operands of a node; a tensor from outside of the turns is repeated for each of them."""
@@ -277,11 +303,7 @@ class Executor:
         border = node.attrs.border
         if self._is_straight and border is None:
             return arrays
-        scope = joined(self._scopes.get(name) for name in node.inputs)
-        if border is not None:
-            outside = border.loop.within if border.loop else None
-            scope = outside if border.enters else border.loop
-        rows = frame.rows_in(scope)
+        rows = frame.rows_in(self._scope_read(node))
         return [
             repeated(array, rows)
             if array is not None and (name in self._graph.values or border is not None)

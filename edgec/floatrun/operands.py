@@ -15,6 +15,8 @@ from edgec.base.dtypes import Array
 
 Rule = Callable[[Any, Any], Array | tuple[Array, ...]]
 """The output of a node, or all of several, from its attributes and its operands, a record."""
+Prepare = Callable[[Any, Array], Rule]
+"""The rule of a node whose weights stay as they are, from its attributes and these weights."""
 
 
 def aligned(*arrays: Array) -> list[Array]:

@@ -5,20 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.portable_algebra import quick_product
+from edgec.base.portable_algebra import quick_product, quick_product_of, scaled
 from edgec.base.portable_functions import exp, log
-from edgec.floatrun.convolved import convolved
-from edgec.floatrun.operands import Rule, aligned
+from edgec.floatrun.convolved import Filters
+from edgec.floatrun.operands import Prepare, Rule, aligned
 from edgec.ir import ops
 from edgec.ir.operator import OperatorTable
 from edgec.ir.shapes import Pads2D, Pair
 
 RULES = OperatorTable[Rule]()
+PREPARED = OperatorTable[Prepare]()
+"""Rules of nodes whose weights [1, O, ...] stay as they are: these are scaled once."""
 
 
 @RULES.entry(ops.Conv)
 def _conv(attrs: ops.Conv, inputs: ops.Conv.Inputs[Array]) -> Array:
-    return _convolved(inputs.x, inputs.w[0], inputs.b, attrs)
+    return _convolved(inputs.x, inputs.b, Filters(inputs.w[0], attrs))
+
+
+@PREPARED.entry(ops.Conv)
+def _prepared_conv(attrs: ops.Conv, weight: Array) -> Rule:
+    filters = Filters(weight[0], attrs)
+    return lambda _attrs, inputs: _convolved(inputs.x, inputs.b, filters)
 
 
 @RULES.entry(ops.ConvTranspose)
@@ -35,9 +43,8 @@ def _conv_transpose(attrs: ops.ConvTranspose, inputs: ops.ConvTranspose.Inputs[A
     spread = _cropped(_spread(inputs.x, attrs.strides), edges)
     pads = tuple(max(edge, 0) for edge in edges)
     turned = weight[:, ::-1, ::-1]
-    return _convolved(
-        spread, turned, inputs.b, ops.Conv((1, 1), pads, attrs.dilations, attrs.group)
-    )
+    window = ops.Conv((1, 1), pads, attrs.dilations, attrs.group)
+    return _convolved(spread, inputs.b, Filters(turned, window))
 
 
 def _spread(x: Array, strides: Pair) -> Array:
@@ -57,10 +64,10 @@ def _cropped(x: Array, edges: Pads2D) -> Array:
     return x[:, :, top : x.shape[2] - bottom, left : x.shape[3] - right]
 
 
-def _convolved(x: Array, weight: Array, bias: Array | None, window: ops.Conv) -> Array:
-    """Images [S, N, H, W, I] by weight [O, KH, KW, I/group]; [S, N, OH, OW, O]."""
+def _convolved(x: Array, bias: Array | None, filters: Filters) -> Array:
+    """Images [S, N, H, W, I] by filters; [S, N, OH, OW, O]."""
     own = None if bias is None else bias[0].reshape(-1)
-    y = convolved(x.reshape(-1, *x.shape[2:]), weight, own, window)
+    y = filters.convolved(x.reshape(-1, *x.shape[2:]), own)
     return y.reshape(*x.shape[:2], *y.shape[1:])
 
 
@@ -69,11 +76,20 @@ def _with_bias(y: Array, bias: Array | None) -> Array:
 
 
 @RULES.entry(ops.Gemm)
-def _gemm(_attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
-    samples = inputs.x
-    flat = samples.reshape(-1, samples.shape[-1])
-    y = quick_product(flat, inputs.w[0].T)
-    return _with_bias(y.reshape(*samples.shape[:-1], -1), inputs.b)
+def _gemm(attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
+    return np.asarray(_prepared_gemm(attrs, inputs.w)(attrs, inputs))
+
+
+@PREPARED.entry(ops.Gemm)
+def _prepared_gemm(_attrs: ops.Gemm, weight: Array) -> Rule:
+    right = scaled(weight[0].T, -2, weight.shape[-1])
+
+    def rule(_attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
+        x = inputs.x
+        y = quick_product_of(x.reshape(-1, x.shape[-1]), right)
+        return _with_bias(y.reshape(*x.shape[:-1], -1), inputs.b)
+
+    return rule
 
 
 @RULES.entry(ops.MatMul)

@@ -270,8 +270,9 @@ class _Corrections:
         if not self._on_codes or fused_clip(self.graph, node) is not None:
             return output
         quant = self.graph.values[node.output].quant
+        # What is computed shares memory with operands, if with anything.
         is_own = output.flags.writeable and not any(
-            np.may_share_memory(output, each) for each in known.values()
+            np.may_share_memory(output, known[name]) for name in node.inputs if name in known
         )
         if quant is not None and quant.axis is None and output.dtype == np.float64 and is_own:
             quant.round_in_place(output)

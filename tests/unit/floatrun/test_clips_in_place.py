@@ -7,6 +7,7 @@ import pytest
 
 from edgec.base.dtypes import DType
 from edgec.floatrun.executor import Executor
+from edgec.floatrun.ops_elementwise import clipped
 from edgec.ir import Graph, ops
 from edgec.ir.graph import Value
 from edgec.ir.graph_builder import GraphBuilder
@@ -38,3 +39,17 @@ def test_values_are_those_of_a_run_that_keeps_all(names: list[str], *, read_twic
     for name in names:
         np.testing.assert_array_equal(found[name], everything[name])
     np.testing.assert_array_equal(x, before)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 6.0), (0.0, np.inf), (-np.inf, 2.0), (-1.5, -0.5)])
+def test_few_and_many_numbers_are_clipped_alike(low: float, high: float) -> None:
+    """There are two ways, by the number of elements; NaN stays in both."""
+    values = np.random.default_rng(0).normal(0, 4, 1 << 14)
+    values[:4] = np.nan, np.inf, -np.inf, 0.0
+    many = clipped(values, low, high)
+    few = np.concatenate([clipped(part, low, high) for part in np.split(values, 16)])
+    np.testing.assert_array_equal(many, few)
+    np.testing.assert_array_equal(many, np.minimum(np.maximum(values, low), high))
+    place = values.copy()
+    assert clipped(place, low, high, out=place) is place
+    np.testing.assert_array_equal(place, many)

@@ -8,7 +8,9 @@ from quant_samples import Sketch, branches, perceptron, residual_network, sample
 from random_real_graphs import random_graph
 from small_transformers import cct, gated, inputs_of, relative, vit
 
+from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
+from edgec.base.portable_algebra import Scaled, scaled
 from edgec.exporters.onnx.export import export_real, tensor_names
 from edgec.floatrun import activations as activations_module
 from edgec.floatrun.activations import activations
@@ -134,3 +136,25 @@ def test_an_output_given_instead_is_not_computed():
     assert asked == changed == [node.name for node in graph.nodes]
     for name, values in plain.items():
         np.testing.assert_array_equal(found[name], values)
+
+
+def test_weights_that_stay_are_made_ready_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many runs read them."""
+    graph = residual_network()
+    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
+    dense = [n for n in layers if not isinstance(n.attrs, ops.Conv) or n.attrs.group == 1]
+    made: list[tuple[int, ...]] = []
+
+    def counted(array: Array, axes: int, terms: int) -> Scaled:
+        made.append(array.shape)
+        return scaled(array, axes, terms)
+
+    monkeypatch.setattr("edgec.floatrun.convolved.scaled", counted)
+    monkeypatch.setattr("edgec.floatrun.ops_product.scaled", counted)
+    executor = Executor(graph, graph.outputs)
+    data = samples(graph, 5)
+    parts = [executor.run({n: a[i : i + 1] for n, a in data.items()}) for i in range(5)]
+    assert len(made) == len(dense) > 2
+    whole = Executor(graph, graph.outputs).run(data)
+    for name in graph.outputs:
+        np.testing.assert_array_equal(np.concatenate([p[name] for p in parts]), whole[name])
