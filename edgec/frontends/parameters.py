@@ -48,7 +48,7 @@ class MelParameters:
         log: ``ln``, ``log2``, ``log10``, or ``db``, which is 10 log10.
         gain, bias: factor of a logarithm, and what is added to it then.
         low, high: bounds of the features, of logarithms where there is a cepstrum.
-        coefficients: of the cepstrum, the first ones of a DCT-II; 0: there is none.
+        coefficients: how many the cepstrum has, the first ones of a DCT-II; 0: there is none.
         dct: its scale: ``ortho``, an orthonormal matrix, or ``tf``, TensorFlow's.
     """
 

@@ -214,7 +214,7 @@ class Graph:
         rounding: whose rounding its integer operators compute with.
         chains: layers that run in turns of a few rows, in order; of a graph that is to be lowered.
         warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
-        lead: of a graph that takes sound, zeros before its first sample; None: it takes none.
+        lead: zeros before the first sample of sound; None: it takes no sound.
     """
 
     name: str

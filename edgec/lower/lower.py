@@ -84,7 +84,7 @@ def lower(
 
 
 def _sound(graph: Graph, plan: MemoryPlan) -> ProgramSound | None:
-    """Where samples of sound wait for a run."""
+    """The place in the state at which samples of sound wait for a run."""
     if graph.lead is None:
         return None
     return ProgramSound(graph.values[graph.inputs[0]].elements, graph.lead, plan.state_bytes)

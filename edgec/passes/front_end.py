@@ -49,7 +49,7 @@ class Heard:
             name: the input's.
 
         Raises:
-            ConfigError: it has no frames of so many features.
+            ConfigError: it has no frames of this many features.
         """
         sizes = tuple(size for size in shape[1:] if size > 1)
         count = math.prod(shape)
@@ -94,7 +94,7 @@ class Sampling:
 def with_front_end(
     graph: Graph, front: FrontEnd, heard: Heard, window: int
 ) -> tuple[Graph, Sampling]:
-    """The network behind a front end.
+    """The network with a front end before it.
 
     Args:
         graph: INTEGER stage, with one input; of the whole window, or of a stream.
