@@ -99,9 +99,14 @@ def test_without_samples_to_spare_there_is_none() -> None:
     assert quantize(graph, None, CompileOptions()).report.estimate is None
 
 
-@pytest.mark.parametrize("count", [8, 16, 61])
-def test_no_fit_is_judged_by_what_it_has_seen(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four fits: without two of the quarters, and to the other two (of few samples, to halves)."""
+@pytest.mark.parametrize(("count", "judging"), [(8, 4), (16, 4), (32, 2), (61, 2)])
+def test_no_fit_is_judged_by_what_it_has_seen(
+    count: int, judging: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fits without two of the quarters, and to the other two.
+
+    With few samples there are fits without each quarter, and to each, or to halves.
+    """
     graph = perceptron(0)
     data = samples(graph, count)
     data["x"][:, 0] = np.arange(count)
@@ -120,17 +125,16 @@ def test_no_fit_is_judged_by_what_it_has_seen(count: int, monkeypatch: pytest.Mo
     monkeypatch.setattr("edgec.quant.estimate.runs", ran)
     found = estimated(graph, integer, refit, data)
     assert found is not None
-    for fit, others in zip(fits, judged[:4], strict=True):
+    for fit, others in zip(fits, judged[: len(fits)], strict=True):
         assert sorted([*fit, *others]) == list(range(count))
-    usual, fewer = fits[:2], fits[2:]
+    usual, fewer = fits[:judging], fits[judging:]
     unseen = [sorted(set(range(count)) - set(fit)) for fit in usual]
     assert found.samples == sum(map(len, unseen))
     # What was seen is what the network itself gives for the samples that judge.
-    assert judged[4:] == unseen
-    if count >= 16:
-        assert sorted(x for part in (*unseen, *fewer) for x in part) == list(range(count))
-    else:
-        assert sorted(x for part in fewer for x in part) == list(range(count))
+    assert judged[len(fits) :] == unseen
+    assert len(fewer) == (2 if count < 16 else judging)
+    used = fewer if judging == 4 else [*unseen, *fewer]
+    assert sorted(x for part in used for x in part) == list(range(count))
 
 
 def test_the_point_of_student() -> None:
