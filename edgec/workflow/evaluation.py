@@ -245,7 +245,10 @@ def original_outputs(
     those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
     processors.
     """
-    inputs = original_inputs(report.front_end, inputs)
+    heard = report.front_end
+    if heard is not None:
+        features = original_inputs(heard, inputs)
+        inputs = {name: to_model(array, heard.input) for name, array in features.items()}
     names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     is_onnx = path.suffix == ONNX_SUFFIX

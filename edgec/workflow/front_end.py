@@ -15,7 +15,7 @@ from edgec.frontends.nodes import SAMPLES, FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.ir.graph import Graph, Value
 from edgec.passes.front_end import Heard, with_front_end
-from edgec.report.model import FrontEndReport
+from edgec.report.model import FrontEndReport, TensorReport
 
 if TYPE_CHECKING:
     from edgec.workflow.integer import IntegerModel
@@ -73,8 +73,7 @@ def heard_model(model: IntegerModel, options: FrontEndOptions | None) -> Integer
     report = FrontEndReport(
         text=front.name,
         rate=front.parameters.rate,
-        input=found.name,
-        shape=heard.shape,
+        input=_own_input(model, found.name),
         window=found.window,
         frames=found.run,
         lead=found.lead,
@@ -85,14 +84,27 @@ def heard_model(model: IntegerModel, options: FrontEndOptions | None) -> Integer
     return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
 
 
-def original_inputs(
-    report: FrontEndReport | None, inputs: Mapping[str, Array]
-) -> Mapping[str, Array]:
-    """Inputs of the model's file for samples of a build: features of recordings, or as they are."""
-    if report is None:
-        return inputs
+def _own_input(model: IntegerModel, name: str) -> TensorReport:
+    """The input of the model's own file, with the codes that it has in the graph."""
+    value, quant = model.imported.values[name], model.integer.quant(name)
+    return TensorReport(
+        name=name,
+        dtype=value.dtype.value,
+        shape=value.shape,
+        library_shape=model.integer.shape(name),
+        layout=model.integer.input_layouts.get(name, ()),
+        library_dtype=quant.dtype.value,
+        scale=quant.tensor_scale,
+        zero_point=quant.tensor_zero_point,
+        size_bytes=model.integer.values[name].size_bytes,
+        in_float32=quant.in_float32,
+    )
+
+
+def original_inputs(report: FrontEndReport, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Features of recordings, real numbers, as the model's file takes them."""
     options = FrontEndOptions.parse(report.text)
     front = FrontEnd(report.text, parameters_of(options))
-    heard = Heard.of(report.shape, front.features, report.input)
+    heard = Heard.of(report.input.shape, front.features, report.input.name)
     (sound,) = (array for name, array in inputs.items() if name in report.axes)
-    return {report.input: heard.arranged(front.features_of(codes_of_sound(sound)))}
+    return {report.input.name: heard.arranged(front.features_of(codes_of_sound(sound)))}

@@ -128,10 +128,12 @@ def real_model(
         samples = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    graph = real.graph
-    scaled: Mapping[str, Array] | None = moved
-    if front is None:
-        graph, scaled = with_feature_scales(graph, moved, options.quant.synthetic_range)
+    # Features of sound share a scale.
+    graph, scaled = (
+        with_feature_scales(real.graph, moved, options.quant.synthetic_range)
+        if front is None
+        else (real.graph, moved)
+    )
     notes = (
         *batch_notes_of(path),
         *rounding_notes(found, imported),

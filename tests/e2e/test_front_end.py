@@ -171,6 +171,42 @@ def test_wav_files_on_a_board(tmp_path, capsys):
     assert validate(tmp_path / "out", on="emulator", limit=2).exact
 
 
+def test_a_network_that_takes_integers(tmp_path):
+    """A quantized file gets codes of the features, and decides as the build does."""
+    features = FrontEnd("sww", parameters_of(FrontEndOptions.parse(SWW))).features_of(CLIPS)
+    windows = features[:, :6].reshape(-1, 1, 6, 40)
+    path = saved(network(6, 40), tmp_path)
+    plain = compile_model(
+        path,
+        "host",
+        calibration={"x": windows},
+        out=tmp_path / "plain",
+        options=CompileOptions(build=False),
+    )
+    (port,) = plain.report.inputs
+    net = onnx.load(path)
+    scale = onnx.numpy_helper.from_array(np.float32(port.scale), "s")
+    zero = onnx.numpy_helper.from_array(np.int8(port.zero_point), "z")
+    net.graph.initializer.extend([scale, zero])
+    for node in net.graph.node:
+        node.input[:] = ["real" if name == "x" else name for name in node.input]
+    net.graph.node.insert(0, onnx.helper.make_node("DequantizeLinear", ["x", "s", "z"], ["real"]))
+    net.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT8
+    onnx.save(net, tmp_path / "codes.onnx")
+    result = compile_model(
+        tmp_path / "codes.onnx",
+        "host",
+        calibration={"x": CLIPS},
+        out=tmp_path / "out",
+        options=CompileOptions(front_end=FrontEndOptions.parse(SWW), build=False),
+    )
+    assert result.report.front_end.input.dtype == "int8"
+    np.savez(tmp_path / "clips.npz", x=CLIPS, y=np.zeros(len(CLIPS), int))
+    found = evaluate(tmp_path / "out", tmp_path / "clips.npz")
+    assert found.agreement >= 0.9
+    assert found.accuracy == pytest.approx(found.float_accuracy, abs=0.1)
+
+
 @pytest.fixture(scope="module")
 def ear(tmp_path_factory) -> Path:
     return built(tmp_path_factory.mktemp("ear"), SWW, build=False).folder

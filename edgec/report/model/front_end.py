@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from edgec.report.model.tensors import TensorReport
+
 
 @dataclass(frozen=True, slots=True)
 class FrontEndReport:
@@ -14,7 +16,6 @@ class FrontEndReport:
         text: its name with what differs from its defaults, as `--front-end` reads it.
         rate: samples a second.
         input: the input of the model's file that its features are for.
-        shape: the shape of that input.
         window: samples that an output depends on.
         frames: samples that a run takes.
         lead: zeros before the first sample of a stream, which `push_samples` adds.
@@ -26,8 +27,7 @@ class FrontEndReport:
 
     text: str
     rate: int
-    input: str
-    shape: tuple[int, ...]
+    input: TensorReport
     window: int
     frames: int
     lead: int
