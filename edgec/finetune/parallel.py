@@ -137,7 +137,7 @@ def _without_interrupts() -> Iterator[None]:
 
     It waits until they have started.
     """
-    if sys.platform == "win32":
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
