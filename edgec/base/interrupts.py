@@ -1,4 +1,4 @@
-"""Signals that end a command (Ctrl-C, SIGTERM, SIGHUP; Ctrl-Break on Windows), at a time that suits.
+"""Signals that end a command (Ctrl-C, SIGTERM, SIGHUP or Ctrl-Break), at a time that suits.
 
 They raise `KeyboardInterrupt` in the main thread, so that all that `with` and `finally` clean up is
 cleaned up: child processes, work folders, locks.

@@ -143,7 +143,7 @@ def _hold(folder: Path) -> Callable[[], None]:
 
 @contextmanager
 def _container_locked_by_file(container: Path) -> Iterator[None]:
-    """As `container_locked`, by a file elsewhere: one in the container would keep it from leaving."""
+    """As `container_locked`, by a file elsewhere: one inside would keep the container there."""
     name = hashlib.sha256(os.fsencode(os.path.realpath(container))).hexdigest()[:32]
     locks = Path(tempfile.gettempdir()) / "edgec-locks"
     locks.mkdir(exist_ok=True)

@@ -11,7 +11,6 @@ import copyreg
 import os
 import queue
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
