@@ -44,8 +44,7 @@ def hide() -> None:
     copies = {"os": whole(os), "_os": None, "signal": whole(signal)}
     copies["_os"] = copies["os"]
     for module in list(sys.modules.values()):
-        place = getattr(module, "__file__", None) or ""
-        if module not in (os, signal) and not place.startswith(os.path.dirname(__file__)):
+        if module not in (os, signal, sys.modules["__main__"]):
             for name, copy in copies.items():
                 if getattr(module, name, None) in (os, signal):
                     setattr(module, name, copy)
