@@ -40,7 +40,7 @@ CLOSED_IN_CHILDREN: int = getattr(os, "O_CLOEXEC", 0)
 """Flags of `os.open`; 0 where the system has none of that kind."""
 
 LIBRARY_SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
-"""Of shared libraries."""
+"""The end of the names of shared libraries."""
 
 _timers: list[Any] = []
 
