@@ -7,7 +7,7 @@ import signal
 import sys
 from collections.abc import Callable
 
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+from edgec.base.system import ENDING
 
 
 def main() -> None:
@@ -36,7 +36,7 @@ def _leave(number: int, _frame: object) -> None:
 
 def _answer_by(handler: Callable[[int, object], None] | signal.Handlers) -> None:
     """Handle the signals that end a command, except those that are ignored, as under nohup."""
-    for number in _ENDING:
+    for number in ENDING:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handler)
 

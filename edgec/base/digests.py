@@ -128,5 +128,6 @@ def digest_of_files(folder: Path, wanted: Callable[[Path], bool]) -> str:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if wanted(name) and path.is_file():
-            digest.update(f"{len(str(name))} {name} {file_digest(path)}\n".encode())
+            text = name.as_posix()
+            digest.update(f"{len(text)} {text} {file_digest(path)}\n".encode())
     return digest.hexdigest()

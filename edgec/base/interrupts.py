@@ -1,4 +1,4 @@
-"""Signals that end a command (Ctrl-C, SIGTERM, SIGHUP), at a time that suits.
+"""Signals that end a command (Ctrl-C, SIGTERM, SIGHUP or Ctrl-Break), at a time that suits.
 
 They raise `KeyboardInterrupt` in the main thread, so that all that `with` and `finally` clean up is
 cleaned up: child processes, work folders, locks.
@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals with which a person, a service manager or a closed terminal ends a command."""
-_ALL = (*ENDING, signal.SIGALRM)
+from edgec.base.system import ALARM, ENDING, ring
+
+_ALL = (*ENDING, *ALARM)
 _AGAIN_S = 1.0
 
 
@@ -49,9 +49,9 @@ def interrupts_raised() -> Iterator[Callable[[], int]]:
     def interrupt(number: int, frame: FrameType | None) -> None:
         if is_over:
             return
-        if number != signal.SIGALRM:
+        if number not in ALARM:
             came.append(number)
-        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
+        ring(_AGAIN_S)
         signal.default_int_handler(number, frame)
 
     with handled(_ALL, interrupt):
@@ -60,7 +60,7 @@ def interrupts_raised() -> Iterator[Callable[[], int]]:
         finally:
             is_over = True
             if came:
-                signal.setitimer(signal.ITIMER_REAL, 0.0)
+                ring(0.0)
 
 
 @contextmanager

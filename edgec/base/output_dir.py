@@ -18,7 +18,15 @@ from pathlib import Path
 
 from edgec.base.errors import ConfigError, EdgecError, system_reason
 from edgec.base.interrupts import interrupts_deferred
-from edgec.base.swap import MANIFEST, NEW, Swap, mount_points, recover, recover_locked
+from edgec.base.swap import (
+    MANIFEST,
+    NEW,
+    Swap,
+    is_entry_name,
+    mount_points,
+    recover,
+    recover_locked,
+)
 from edgec.base.work_folder import CONTAINER, container_locked, work_folder
 
 _IGNORED_PARTS = (".pio", "__pycache__")
@@ -139,11 +147,11 @@ def _check_replaceable(place: Path, target: Path, *, force: bool) -> None:
     edited = [name for name, digest in manifest.items() if not _unchanged(place / name, digest)]
     owned = _owned(manifest)
     added = [
-        str(path.relative_to(place))
+        path.relative_to(place).as_posix()
         for entry in sorted(owned)
         if (place / entry).is_dir()
         for path in _files(place / entry)
-        if str(path.relative_to(place)) not in manifest
+        if path.relative_to(place).as_posix() not in manifest
     ]
     if (edited or added) and not force:
         raise ConfigError(
@@ -195,11 +203,11 @@ def _read_manifest(place: Path, target: Path) -> dict[str, str]:
 
 def _is_inside(name: str) -> bool:
     """Whether a manifest's entry names a file below its folder; anybody may have edited it."""
-    return all(part not in ("", ".", "..") and "\0" not in part for part in name.split("/"))
+    return all(is_entry_name(part) for part in name.split("/"))
 
 
 def _write_manifest(folder: Path) -> None:
-    files = {str(path.relative_to(folder)): _digest(path) for path in _files(folder)}
+    files = {path.relative_to(folder).as_posix(): _digest(path) for path in _files(folder)}
     text = json.dumps({"files": files}, indent=1, sort_keys=True)
     (folder / MANIFEST).write_text(text + "\n", "utf-8")
 

@@ -10,8 +10,8 @@ say what is built and run on this computer are asked for first.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import pwd
 import secrets
 import stat
 import tempfile
@@ -20,22 +20,34 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, system_reason
+from edgec.base.system import (
+    AT_ONCE,
+    CLOSED_IN_CHILDREN,
+    FOLDER,
+    HAS_DIR_FD,
+    NO_FOLLOW,
+    effective_user_id,
+)
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _OTHERS_USE = stat.S_IRWXG | stat.S_IRWXO
-_NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINK = NO_FOLLOW | CLOSED_IN_CHILDREN
 
 
 def owner_name(user: int) -> str:
     """The name of a user, or the number where the system knows none."""
-    with contextlib.suppress(KeyError):
+    with contextlib.suppress(KeyError, ImportError):
+        import pwd  # noqa: PLC0415  (not on Windows)
+
         return pwd.getpwuid(user).pw_name
     return f"user {user}"
 
 
 @contextmanager
-def private_folder(path: Path, *, create: bool = False) -> Iterator[int]:
+def private_folder(path: Path, *, create: bool = False) -> Iterator[int | None]:
     """A descriptor of a folder that belongs to this user, and that nobody else can write to.
+
+    None on systems that open no folders: there its files are named by their paths.
 
     Args:
         path: the folder; no link.
@@ -51,7 +63,12 @@ def private_folder(path: Path, *, create: bool = False) -> Iterator[int]:
             path.mkdir(0o700)
     if stat.S_ISLNK(path.lstat().st_mode):
         raise ConfigError("is a link", where=str(path), hint="name the folder itself")
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | _NO_LINK)
+    if not HAS_DIR_FD:
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+        yield None
+        return
+    folder = os.open(path, os.O_RDONLY | FOLDER | _NO_LINK)
     try:
         _check_owner(os.fstat(folder), path, _OTHERS_WRITE)
         yield folder
@@ -75,14 +92,14 @@ def private_file(
         ConfigError: it is a link, a pipe, a device or too large, or others can change it.
         OSError: it is not there, or cannot be opened.
     """
-    name = path if folder is None else Path(path.name)
+    name = in_folder(path, folder)
     seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if not stat.S_ISREG(seen.st_mode):
         raise ConfigError("is no plain file", where=str(path), hint="remove it")
-    file = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | _NO_LINK, dir_fd=folder)
+    file = os.open(name, os.O_RDONLY | AT_ONCE | _NO_LINK, dir_fd=folder)
     try:
         found = os.fstat(file)
-        if not os.path.samestat(seen, found):
+        if effective_user_id() is not None and not os.path.samestat(seen, found):
             raise ConfigError("changes while it is opened", where=str(path))
         _check_owner(found, path, _OTHERS_USE if secret else _OTHERS_WRITE)
         if found.st_size > most_bytes:
@@ -91,6 +108,11 @@ def private_file(
         yield file
     finally:
         os.close(file)
+
+
+def in_folder(path: Path, folder: int | None) -> Path:
+    """The name of a file for calls that take the descriptor of its folder, or None."""
+    return path if folder is None else Path(path.name)
 
 
 def read_all(file: int) -> bytes:
@@ -106,7 +128,10 @@ def _check_owner(found: os.stat_result, path: Path, others: int) -> None:
     Raises:
         ConfigError: it belongs to another user, or its mode has one of the bits `others`.
     """
-    if found.st_uid != os.geteuid():
+    user = effective_user_id()
+    if user is None:  # Windows: the access list of the user's folders keeps others out
+        return
+    if found.st_uid != user:
         what = f"belongs to another user, {owner_name(found.st_uid)}"
         raise ConfigError(what, where=str(path))
     if found.st_mode & others:
@@ -191,10 +216,11 @@ def check_own(path: Path, what: str, *, run: bool) -> None:
     Raises:
         ConfigError: it, or the link that leads there, belongs to somebody else.
     """
-    if run:
+    user = effective_user_id()
+    if run or user is None:
         return
-    mine = {os.geteuid(), _SYSTEM}
-    if os.geteuid() == _SYSTEM and os.environ.get("SUDO_UID", "").isdigit():
+    mine = {user, _SYSTEM}
+    if user == _SYSTEM and os.environ.get("SUDO_UID", "").isdigit():
         mine.add(int(os.environ["SUDO_UID"]))
     try:
         owners = {path.stat().st_uid, path.lstat().st_uid}

@@ -34,7 +34,7 @@ from typing import Any
 
 from edgec.base.errors import ConfigError, system_reason
 from edgec.base.options import parse_bytes
-from edgec.base.private import private_file, private_folder, read_all, user_secret
+from edgec.base.private import in_folder, private_file, private_folder, read_all, user_secret
 from edgec.base.work_folder import CONTAINER, work_folder
 
 _log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class ResultCache:
                 file = work / "file"
                 file.touch(0o600)
                 file.write_bytes(data)
-                os.replace(file, self._path(key).name, dst_dir_fd=folder)
+                os.replace(file, in_folder(self._path(key), folder), dst_dir_fd=folder)
         except OSError as error:
             reason = f"cannot be written: {system_reason(error)}"
             raise ConfigError(reason, where=str(self.folder)) from error
@@ -108,7 +108,7 @@ class ResultCache:
             for path, _ in self._entries():
                 path.unlink(missing_ok=True)
 
-    def _authentic(self, folder: int, key: str) -> bytes | None:
+    def _authentic(self, folder: int | None, key: str) -> bytes | None:
         """The content of an entry that has this user's digest; another one is removed.
 
         Raises:
@@ -121,10 +121,10 @@ class ResultCache:
             content = data[_DIGEST_BYTES:]
             if hmac.compare_digest(_digest(key, content), data[:_DIGEST_BYTES]):
                 with contextlib.suppress(OSError):  # a cache that others maintain is read alone
-                    os.utime(file)
+                    os.utime(file if os.utime in os.supports_fd else path)
                 return content
         with contextlib.suppress(OSError):
-            os.unlink(path.name, dir_fd=folder)
+            os.unlink(in_folder(path, folder), dir_fd=folder)
         raise ConfigError("is damaged, or was not made with this user's secret", where=str(path))
 
     def _drop_oldest(self) -> None:

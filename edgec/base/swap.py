@@ -123,7 +123,7 @@ def _read(work: Path, target: Path) -> Swap:
     try:
         data = json.loads((work / UNFINISHED).read_text("utf-8"))
         old, new = (tuple(data[key]) for key in ("old", "new"))
-        if not all(isinstance(name, str) and _is_name(name) for name in (*old, *new)):
+        if not all(isinstance(name, str) and is_entry_name(name) for name in (*old, *new)):
             raise ValueError("a file outside the folder")
     except (ValueError, KeyError, TypeError) as error:
         raise ConfigError(
@@ -134,9 +134,9 @@ def _read(work: Path, target: Path) -> Swap:
     return Swap(work, target, old, new)
 
 
-def _is_name(name: str) -> bool:
+def is_entry_name(name: str) -> bool:
     """Whether it names an entry of a folder; anybody may have edited the list."""
-    return name not in ("", ".", "..") and "/" not in name and "\0" not in name
+    return name not in ("", "..") and Path(name).name == name and "\0" not in name
 
 
 def _manifest_first(name: str) -> tuple[bool, str]:
@@ -183,10 +183,14 @@ _ESCAPE = re.compile(r"\\([0-7]{3})")
 
 
 def mount_points() -> frozenset[Path]:
-    """All places at which something is mounted; none on systems that do not list them."""
+    """All places at which something is mounted; none where nothing lists them."""
     try:
         lines = _MOUNTS.read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
+    except OSError:  # another system than Linux
+        import psutil  # noqa: PLC0415
+
+        with contextlib.suppress(OSError, psutil.Error):
+            return frozenset(Path(each.mountpoint) for each in psutil.disk_partitions(all=True))
         return frozenset()
     return frozenset(Path(_unescaped(line.split(" ")[4])) for line in lines)
 

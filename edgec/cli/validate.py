@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from edgec.base.errors import Effect, refuse_without_effect
+from edgec.base.system import command_line
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,
@@ -126,7 +126,7 @@ def _difference(found: Validation, folder: str) -> SimulationError:
             f"layer {number}, {first.title} ({first.op}), is the first whose output differs from "
             f"the reference: on {first.differing} of {found.samples} samples{first.turn_words}"
         )
-    quoted = shlex.quote(folder)
+    quoted = command_line([folder])
     hints = {
         "device": f"write the firmware again, edgec flash {quoted}; if it stays, the memory of "
         "the board is faulty, or edgec is: please report it with the model",

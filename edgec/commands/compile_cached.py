@@ -112,7 +112,7 @@ def _folder(path: Path) -> tuple[tuple[str, str], ...]:
     below = [each for entry in entries if entry.is_dir() for each in sorted(entry.iterdir())]
     return tuple(
         (
-            str(each.relative_to(path)),
+            each.relative_to(path).as_posix(),
             file_digest(each) if each.suffix.lower() in FOLDER_SUFFIXES and each.is_file() else "",
         )
         for each in (*entries, *below)

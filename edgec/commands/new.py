@@ -61,7 +61,7 @@ def _board_text(board: str, folder: Path) -> str:
     """The board as the project names it: its file from there, if it is one."""
     if not board.endswith(".toml"):
         return board
-    return os.path.relpath(Path(board).resolve(), folder.resolve())
+    return Path(os.path.relpath(Path(board).resolve(), folder.resolve())).as_posix()
 
 
 def _made(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:

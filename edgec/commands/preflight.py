@@ -6,7 +6,6 @@ output folder that cannot be replaced, a full disk, an option that has no effect
 
 from __future__ import annotations
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from edgec.base.main_program import main_files
 from edgec.base.options import App, CompileOptions
 from edgec.base.output_dir import check_output
 from edgec.base.output_file import check_writable
+from edgec.base.system import forbids_programs
 from edgec.target.board import Board
 from edgec.toolchain.build_place import check_build_place
 from edgec.toolchain.platformio import Mode, check_installed
@@ -92,7 +92,7 @@ def check_runs_programs(folder: Path) -> None:
     Raises:
         ConfigError: its file system is mounted with noexec.
     """
-    if os.statvfs(folder).f_flag & os.ST_NOEXEC:
+    if forbids_programs(folder):
         raise ConfigError(
             "no program runs in this folder for temporary files (noexec)",
             where=str(folder),

@@ -11,7 +11,6 @@ import copyreg
 import os
 import queue
 import signal
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -137,7 +136,7 @@ def _without_interrupts() -> Iterator[None]:
 
     It waits until they have started.
     """
-    if sys.platform == "win32":
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

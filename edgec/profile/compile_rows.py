@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.options import App
+from edgec.base.system import command_line
 from edgec.report.console import shortened
 from edgec.report.model import BufferReport, LayerReport, LossReport, Report
 from edgec.workflow.session import places_of
@@ -232,4 +232,4 @@ def next_commands(
 
 
 def _command(name: str, folder: Path, *words: str, purpose: str) -> NextCommand:
-    return NextCommand(shlex.join(["edgec", name, str(folder), *words]), purpose)
+    return NextCommand(command_line(["edgec", name, folder, *words]), purpose)

@@ -6,12 +6,12 @@ not.  `report.text` has everything else.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 
+from edgec.base.system import command_line
 from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.model import CheckReport, Report
 from edgec.report.stream_text import stream_lines
@@ -52,7 +52,7 @@ def print_answer(
     for label, text in answer_lines(report, folder):
         print_labelled(label, text, out)
     if following:
-        command = safe(shlex.join(str(word) for word in following))
+        command = safe(command_line(following))
         out.print(f"next:     [bold green]{command}[/]")
 
 

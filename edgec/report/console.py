@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shlex
 from typing import Any
 
 from rich.console import Console
@@ -16,6 +15,7 @@ from rich.text import Text
 
 from edgec.base.errors import EdgecError
 from edgec.base.names import printable
+from edgec.base.system import command_line
 
 # Without emoji: ":x:" in a tensor's name is no picture.
 out = Console(highlight=False, soft_wrap=True, emoji=False)
@@ -95,7 +95,7 @@ def print_error(error: EdgecError) -> None:
 
 def print_next(*words: object, note: str = "") -> None:
     """The command that a user is likely to want now, quoted for the shell, and a note on it."""
-    command = shlex.join(str(word) for word in words)
+    command = command_line(words)
     out.print(f"\nnext: [bold green]{safe(command)}[/]{safe(f'    ({note})' if note else '')}")
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from edgec.base.errors import SimulationError
 from edgec.base.resources import data_dir
+from edgec.base.system import LIBRARY_SUFFIX
 from edgec.sim.loaded import LoadedModel
 from edgec.target.board import Board
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
@@ -93,12 +94,14 @@ def shared_library(
     runtime = host_dir.parent / "runtime" / "include"
     includes = (library_dir / "include", host_dir, runtime)
     sources = (*sorted((library_dir / "src").glob("*.c")), host_dir / "edgec_batch.c")
-    digest = hashlib.sha256(repr((str(found.path), found.version, tuple(flags))).encode())
+    digest = hashlib.sha256(
+        repr((str(found.path), found.version, found.words, tuple(flags))).encode()
+    )
     headers = (path for folder in (*includes, library_dir / "src") for path in folder.rglob("*.h"))
     for path in (*sources, *sorted(headers)):
         digest.update(f"\n{path.name} {path.stat().st_size}\n".encode())
         digest.update(path.read_bytes())
-    output = build_dir / f"host-{digest.hexdigest()[:16]}.so"
+    output = build_dir / f"host-{digest.hexdigest()[:16]}{LIBRARY_SUFFIX}"
     if not output.is_file():
         compile_shared(sources, includes, output, flags, found)
     return output

@@ -12,6 +12,7 @@ from pathlib import Path
 from edgec.base.errors import BuildError, ConfigError
 from edgec.base.resources import data_dir
 from edgec.base.result_cache import ResultCache, cache_folder
+from edgec.base.system import LIBRARY_SUFFIX
 from edgec.base.work_folder import temporary_folder
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 
@@ -38,7 +39,7 @@ def trace_library() -> ctypes.CDLL:
     key = _key(compiler)
     try:
         with temporary_folder() as folder:
-            path = folder / "trace.so"
+            path = folder / f"trace{LIBRARY_SUFFIX}"
             data = None if store is None else store.get(key)
             if data is None:
                 _compile(path, compiler)
@@ -66,6 +67,6 @@ def _key(compiler: HostCompiler) -> str:
     digest = hashlib.sha256()
     for name in (*_SOURCES, *_HEADERS):
         digest.update((folder / name).read_bytes())
-    facts = (compiler.path, compiler.version, platform.machine(), *_FLAGS)
+    facts = (compiler.path, compiler.version, platform.machine(), *compiler.words, *_FLAGS)
     digest.update(repr([str(fact) for fact in facts]).encode())
     return digest.hexdigest()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-import resource
 import signal
+import sys
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,12 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.errors import BuildError
+from edgec.base.system import LIBRARY_SUFFIX
 from edgec.toolchain import process
 from edgec.toolchain.quick_tables import QUIET, quick_parts
 
-INSTALL_HINT = "install one: apt-get install gcc"
+INSTALL_HINT = "install one: apt-get install gcc, or pip install ziglang on any system"
 
-STANDARD_FLAGS = ("-std=c11", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fno-common")
+_PIC = () if sys.platform == "win32" else ("-fPIC",)
+STANDARD_FLAGS = ("-std=c11", *_PIC, "-ffunction-sections", "-fdata-sections", "-fno-common")
 
 WARNING_FLAGS = (
     "-Wall",
@@ -46,31 +49,54 @@ class HostCompiler:
     """A C compiler for this computer.
 
     Attributes:
-        name: "gcc" or "clang".
+        name: "gcc", "clang", "cc" or "zig".
         path: the program.
         version: first line of its --version.
+        words: arguments that make it a C compiler.
     """
 
     name: str
     path: Path
     version: str
+    words: tuple[str, ...] = ()
 
 
 def find_host_compilers() -> tuple[HostCompiler, ...]:
-    """The C compilers on PATH, gcc first."""
-    found = []
-    for name in ("gcc", "clang"):
-        path = process.which(name)
-        version = program_version(path) if path else None
-        if path and version:
-            found.append(HostCompiler(name, path, version))
-    return tuple(found)
+    """The C compilers on PATH, gcc first; without gcc and clang, what else there is.
+
+    That is `cc` of another maker, or Zig, of PyPI's package `ziglang` or on PATH.
+    """
+    named = (_compiler(name, process.which(name)) for name in ("gcc", "clang"))
+    found = tuple(compiler for compiler in named if compiler)
+    if not found:
+        other = _compiler("cc", process.which("cc")) or _compiler("zig", _zig(), _ZIG_WORDS)
+        found = (other,) if other else ()
+    return found
 
 
-def program_version(path: Path) -> str | None:
-    """First line that `path --version` prints; None if it does not run."""
+_ZIG_WORDS = ("cc", "-mcpu=baseline")
+"""Code for any processor of this kind, as GCC and Clang make it; Zig's own choice is this one."""
+
+
+def _compiler(name: str, path: Path | None, words: tuple[str, ...] = ()) -> HostCompiler | None:
+    version = program_version(path, words[:1]) if path else None
+    return HostCompiler(name, path, version, words) if path and version else None
+
+
+def _zig() -> Path | None:
+    """Zig's program, of the Python package if it is installed."""
+    package = importlib.util.find_spec("ziglang")
+    for folder in package.submodule_search_locations or () if package else ():
+        for name in ("zig", "zig.exe"):
+            if (program := Path(folder) / name).is_file():
+                return program
+    return process.which("zig")
+
+
+def program_version(path: Path, words: Sequence[str] = ()) -> str | None:
+    """First line that `path WORDS --version` prints; None if it does not run."""
     try:
-        done = process.run([path, "--version"], timeout_s=20)
+        done = process.run([path, *words, "--version"], timeout_s=20)
     except BuildError:
         return None
     lines = (done.stdout or done.stderr).strip().splitlines()
@@ -117,14 +143,16 @@ def compile_shared(
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".cc-") as folder:
         objects = [Path(folder) / f"{index}.o" for index in range(len(sources))]
         jobs = [
-            [chosen.path, *options, *_quick(source, target), "-o", target]
+            [chosen.path, *chosen.words, *options, *_quick(source, target), "-o", target]
             for source, target in zip(sources, objects, strict=True)
         ]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool, process.Family() as family:
             for _ in pool.map(lambda argv: _compile(argv, Path(folder), family), jobs):
                 pass
-        library = Path(folder) / "library"
-        _compile([chosen.path, "-shared", *flags, *objects, "-o", library], Path(folder))
+        library = Path(folder) / f"library{LIBRARY_SUFFIX}"
+        _compile(
+            [chosen.path, *chosen.words, "-shared", *flags, *objects, "-o", library], Path(folder)
+        )
         library.replace(output)
 
 
@@ -147,7 +175,7 @@ def _compile(
     argv: Sequence[str | Path], scratch: Path, family: process.Family | None = None
 ) -> None:
     # A compiler that is killed leaves its temporary files.
-    environment = process.clean_environment({"TMPDIR": str(scratch)})
+    environment = process.clean_environment(process.temporary_variables(scratch))
     done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S, environment=environment, family=family)
     if done.returncode != 0:
         raise build_failed("the C compiler failed", done, Path(argv[0]).name)
@@ -163,13 +191,23 @@ def build_failed(what: str, done: process.Completed, where: str) -> BuildError:
     """
     output = f"{done.stdout}\n{done.stderr}"
     lines = compiler_errors(output) or f"  {done.ending}, and printed nothing"
-    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
-    if limit == resource.RLIM_INFINITY:
+    limit = _file_limit()
+    if limit is None:
         return BuildError(f"{what}:\n{lines}", where=where)
     if done.ended_by(signal.SIGXFSZ) or any(mark in output for mark in _FILE_LIMIT):
         what = f"{what}: the limit on the size of files is reached"
     hint = f"files may have {limit:,} bytes here; raise the limit, ulimit -f unlimited"
     return BuildError(f"{what}:\n{lines}", where=where, hint=hint)
+
+
+def _file_limit() -> int | None:
+    """The most bytes that the system lets a file have; None: any number."""
+    try:
+        import resource  # noqa: PLC0415  (not on Windows)
+    except ImportError:
+        return None
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    return None if limit == resource.RLIM_INFINITY else limit
 
 
 def compiler_errors(output: str, limit: int = 20) -> str:

@@ -2,13 +2,14 @@
 
 They compute on what comes through their pipes: they need no network and write no file.  Bubblewrap
 sees to that where it is installed and works, else Linux namespaces, where the system permits them;
-in many containers it permits neither, and reports say so.
+in many containers it permits neither, as do Windows and macOS, and reports say so.
 """
 
 from __future__ import annotations
 
 import enum
 import functools
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +33,8 @@ class Confinement(enum.Enum):
 @functools.cache
 def confinement() -> Confinement:
     """The best that this system permits, found by trying it once."""
+    if not (sys.platform.startswith("linux") and hasattr(os, "fork")):
+        return Confinement.NONE
     for kind in (Confinement.BUBBLEWRAP, Confinement.NAMESPACES):
         if _works(kind):
             return kind

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from edgec.toolchain import process
-from edgec.toolchain.cc import program_version
+from edgec.toolchain.cc import find_host_compilers, program_version
 from edgec.toolchain.flash import UPLOAD_INSTALL
 from edgec.toolchain.platformio import (
     ARM_COMPILER,
@@ -116,7 +116,7 @@ def diagnose() -> tuple[Check, ...]:
         _package("scons", LEAST_SCONS, purpose="builds firmware without PlatformIO's registry"),
         _program(ARM_COMPILER, "builds firmware", ARM_INSTALL, required=True),
         _newlib(),
-        _program("gcc", "runs models on this computer", "apt-get install gcc", required=True),
+        _host_compiler(),
         *(
             _linux_compiler(compiler)
             for compiler in ("aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc")
@@ -181,6 +181,16 @@ def _program(name: str, purpose: str, install: str, *, required: bool = False) -
         return Check(name, True, required, f"{version} at {path}", purpose)
     found = f"{path} does not run" if path else "not on PATH"
     return Check(name, False, required, found, purpose, install)
+
+
+def _host_compiler() -> Check:
+    """The C compiler of this computer, under the name of the one that most have."""
+    check = _program("gcc", "runs models on this computer", COMPILER_INSTALL["gcc"], required=True)
+    others = () if check.ok else find_host_compilers()
+    if not others:
+        return check
+    found = f"{others[0].name} in its place: {others[0].version} at {others[0].path}"
+    return replace(check, ok=True, found=found, install="")
 
 
 def _linux_compiler(name: str) -> Check:

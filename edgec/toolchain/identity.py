@@ -31,7 +31,7 @@ def toolchain_identity(board: Board) -> tuple[Facts, ...]:
         (platform.machine(), sys.platform, sys.version),
         _python_packages(),
         *(_program(name) for name in _EMULATORS),
-        _program("clang"),
+        *(_program(name) for name in ("clang", "cc", "zig")),
         _compiler("gcc", ()),
         *(() if cross == "gcc" else (_compiler(cross, board.gcc_flags),)),
     )

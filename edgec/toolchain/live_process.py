@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import select
 import subprocess
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from edgec.toolchain import process
 from edgec.toolchain.confined import confined
 
 _READ_BYTES = 65536
+_WAITS_FOR_PIPES = os.name != "nt"
+"""Whether `select` takes pipes; on Windows a thread reads them, and we wait for that thread."""
 
 
 class StreamingProcess:
@@ -22,6 +26,7 @@ class StreamingProcess:
     def __init__(self, child: subprocess.Popen[bytes], name: str) -> None:
         self._child = child
         self._name = name
+        self._parts: queue.SimpleQueue[bytes] | None = None
 
     def write(self, data: bytes) -> None:
         """Send bytes to the program's standard input.
@@ -47,13 +52,36 @@ class StreamingProcess:
         output = self._child.stdout
         if output is None:
             raise self._ended()
-        ready, _, _ = select.select([output], [], [], max(timeout_s, 0.0))
-        if not ready:
-            return b""
-        data = os.read(output.fileno(), _READ_BYTES)
+        if _WAITS_FOR_PIPES:
+            ready, _, _ = select.select([output], [], [], max(timeout_s, 0.0))
+            if not ready:
+                return b""
+            data = os.read(output.fileno(), _READ_BYTES)
+        else:
+            try:
+                data = self._read_by_thread(output.fileno()).get(timeout=max(timeout_s, 0.0))
+            except queue.Empty:
+                return b""
         if not data:
             raise self._ended()
         return data
+
+    def _read_by_thread(self, descriptor: int) -> queue.SimpleQueue[bytes]:
+        """Parts of the output as they come, an empty one at its end."""
+        if self._parts is None:
+            parts = self._parts = queue.SimpleQueue()
+
+            def read() -> None:
+                data = b"more"
+                while data:
+                    try:
+                        data = os.read(descriptor, _READ_BYTES)
+                    except OSError:  # closed by us
+                        data = b""
+                    parts.put(data)
+
+            threading.Thread(target=read, daemon=True).start()
+        return self._parts
 
     def read_all(self, size: int) -> bytes:
         """Read exactly `size` bytes of the program's output, however long it takes.

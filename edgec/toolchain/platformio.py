@@ -150,7 +150,8 @@ def run_platformio(
     scratch.mkdir(parents=True, exist_ok=True)
     environment = process.clean_environment(
         {
-            "TMPDIR": str(scratch),  # compilers that are killed leave their files there
+            # Compilers that are killed leave their files there.
+            **process.temporary_variables(scratch),
             "PLATFORMIO_CORE_DIR": str(core_dir),
             "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
             "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",

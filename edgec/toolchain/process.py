@@ -1,7 +1,7 @@
 """Child processes: no shell, a clean environment, time limits, nothing left running.
 
 Every child gets its own process group, so that a time-out, Ctrl-C, SIGTERM or SIGHUP ends its
-children too.
+children too.  On Windows the processes that a child has started are found by their parents.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from edgec.base.errors import BuildError
 from edgec.base.interrupts import interrupts_deferred
@@ -23,6 +24,13 @@ _KEPT_VARIABLES = (
     *("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR"),
     *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH"),  # a Python with its own libraries starts SCons
 )
+_KEPT_ON_WINDOWS = (
+    *("TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES"),
+    *("PATHEXT", "COMSPEC", "SYSTEMDRIVE", "WINDIR", "PROCESSOR_ARCHITECTURE"),
+)
+"""Without these, programs of Windows find neither shell nor folders."""
+_HAS_GROUPS = hasattr(os, "killpg")
+_NEW_GROUP = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,8 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     Compilers and PlatformIO read dozens of variables (CPATH, CFLAGS, PLATFORMIO_*); leaving them
     out makes a build depend on its inputs alone.
     """
-    kept = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
+    names = (*_KEPT_VARIABLES, *(_KEPT_ON_WINDOWS if os.name == "nt" else ()))
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "LC_ALL": "C.UTF-8", **(extra or {})}
 
 
@@ -136,7 +145,8 @@ def _started(
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=stderr,
-            start_new_session=True,
+            start_new_session=_HAS_GROUPS,
+            creationflags=_NEW_GROUP,
         )
     except (OSError, ValueError) as error:
         raise BuildError(f"cannot start {_program(argv)}: {error}") from error
@@ -186,5 +196,41 @@ def _end(child: subprocess.Popen[bytes]) -> None:
 
 
 def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    if not _HAS_GROUPS:
+        _kill_tree(child.pid)
+        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
+
+
+def _kill_tree(root: int) -> None:
+    """Kill a process and those that it has started, even if it has ended itself.
+
+    The number of a process lasts as long as its `Popen`, and processes keep that of their parent.
+    """
+    import psutil  # noqa: PLC0415  (not needed where processes have groups)
+
+    family, found = {root}, []
+    with contextlib.suppress(psutil.Error):
+        each: psutil.Process
+        for each in sorted(psutil.process_iter(), key=_start_time):
+            with contextlib.suppress(psutil.Error):
+                if each.pid == root or each.ppid() in family:
+                    family.add(each.pid)
+                    found.append(each)
+    for each in found:
+        with contextlib.suppress(psutil.Error):
+            each.kill()
+
+
+def _start_time(process: Any) -> float:
+    """Seconds since the epoch at which a process of psutil has started; 0.0 if it is gone."""
+    try:
+        return float(process.create_time())
+    except Exception:
+        return 0.0
+
+
+def temporary_variables(folder: Path) -> dict[str, str]:
+    """Variables that name the folder for temporary files, for programs of any system."""
+    return dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(folder))

@@ -137,7 +137,7 @@ def _call_graph(
     target = scratch / f"{level.name}.o"
     options = [*board.gcc_flags, *_FLAGS, level.value, "-fcallgraph-info=su", "-Iinclude"]
     prefix = board.core.gcc_prefix
-    environment = process.clean_environment({"TMPDIR": str(scratch)})
+    environment = process.clean_environment(process.temporary_variables(scratch))
 
     def run(*argv: str | Path) -> str:
         done = process.run(

@@ -6,7 +6,6 @@ native build, on emulated firmware and on the board that is plugged in.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS, App
 from edgec.base.samples import Samples, check_samples, load_samples
+from edgec.base.system import command_line
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report, TensorReport
 from edgec.sim.device import Flashed, open_device
@@ -304,7 +304,7 @@ def build_on_device(
         ConfigError: it has another main program than that of edgec.
     """
     check_app(folder, report)
-    wanted = Flashed(report.board, report.digest, shlex.quote(str(folder)))
+    wanted = Flashed(report.board, report.digest, command_line([folder]))
     slowest_s = report.macs * _SLOWEST_CYCLES_PER_MAC / max(report.board.clock_hz, 1)
     return open_device(wanted, port, run_timeout_s=_LEAST_TIMEOUT_S + slowest_s)
 
