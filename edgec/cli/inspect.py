@@ -19,7 +19,6 @@ from edgec.cli.options import (
     max_length_of,
 )
 from edgec.report import console
-from edgec.report.answer import size_words
 from edgec.report.console import count, safe, shortened
 from edgec.report.tables import table
 
@@ -83,15 +82,15 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
     for fact in (*summary.facts, *filter(None, [inspection.rounding])):
         out.print(safe(fact))
     _print_description(inspection.about, out)
-    out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
+    out.print(_work(inspection))
     live = inspection.live_macs
     if live is not None and live < summary.macs:
         out.print(
             f"{count(live)} MACs are live ({live / summary.macs:.0%}); edgec removes the others, "
             "whose channels are constant or never used"
         )
-    if inspection.activations is not None:
-        out.print(_memory(inspection.activations))
+    if inspection.activations is not None and (ways := _ways(inspection.activations)):
+        out.print(f"activations take about {ways} (kernels add some)")
     for node in summary.nodes:
         if not node.supported:
             text = f"{shortened(node.name)} ({node.op}): {node.reason}"
@@ -99,18 +98,24 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             out.print(f"  remedy: {safe(node.remedy)}")
 
 
-def _memory(found: Activations) -> str:
-    """Words on the memory that activations take."""
-    ways = [
-        f"{size_words(size)} with {option}"
-        for size, option in ((found.rows, "--rows always"), (found.input_rows, "--input-rows"))
-        if size is not None
-    ]
-    less = f"; about {', '.join(ways)}" if ways else ""
-    return f"activations take about {size_words(found.whole)} at a time{less} (kernels add some)"
+def _work(inspection: Inspection) -> str:
+    """Words on multiply-accumulates, parameters and the memory of activations."""
+    from edgec.report.answer import size_words
+
+    summary, memory = inspection.summary, inspection.activations
+    work = f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters"
+    return work if memory is None else f"{work}, {size_words(memory.whole)} of activations"
 
 
-_MOST = 12
+def _ways(found: Activations) -> str:
+    """Words on ways to take less memory; "" where there are none."""
+    from edgec.report.answer import size_words
+
+    ways = ((found.rows, "--rows always"), (found.input_rows, "--input-rows"))
+    return ", ".join(f"{size_words(size)} with {way}" for size, way in ways if size is not None)
+
+
+_MOST = 11
 """Operators that are shown without `-v`."""
 
 

@@ -72,7 +72,7 @@ def rows_contexts(program: Program) -> tuple[RowsContext, ...]:
     handed = program.handed
     if handed is None:
         return ()
-    loop, tensor = program.loops[0], program.inputs[0].tensor
+    loop, (tensor,) = program.loops[0], [port.tensor for port in program.inputs]
     place = Fill(tensor.offset_bytes, tensor.size_bytes, 0)
     slide, place = (None, place) if handed.slide is None else (handed.slide, handed.slide.new)
     found = RowsContext(

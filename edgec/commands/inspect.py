@@ -41,7 +41,7 @@ class Activations:
 
     @classmethod
     def of(cls, graph: Graph) -> Activations | None:
-        """Those of an integer graph; None where runs have a state, loops or chosen lengths."""
+        """Count for an integer graph; None where runs have a state, loops or chosen lengths."""
         if not graph.is_straight or graph.length is not None:
             return None
         whole = whole_bytes(graph)

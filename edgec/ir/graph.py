@@ -287,6 +287,12 @@ class Graph:
         return frozenset(found)
 
     @property
+    def only_input(self) -> str:
+        """Name of the input of a graph that has one."""
+        (name,) = self.inputs
+        return name
+
+    @property
     def is_straight(self) -> bool:
         """Whether nothing repeats and nothing is carried."""
         return not any(node.attrs.border or node.attrs.updates for node in self.nodes)

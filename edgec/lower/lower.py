@@ -87,7 +87,8 @@ def _sound(graph: Graph, plan: MemoryPlan) -> ProgramSound | None:
     """The place in the state at which samples of sound wait for a run."""
     if graph.lead is None:
         return None
-    return ProgramSound(graph.values[graph.inputs[0]].elements, graph.lead, plan.state_bytes)
+    elements = sum(graph.values[name].elements for name in graph.inputs)  # of the one that there is
+    return ProgramSound(elements, graph.lead, plan.state_bytes)
 
 
 def _tensors(

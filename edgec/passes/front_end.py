@@ -112,7 +112,7 @@ def with_front_end(
         raise ConfigError(
             "a front end needs a network with one input whose numbers share a scale", where=OPTION
         )
-    (name,) = graph.inputs
+    name = graph.only_input
     value, is_stream = graph.values[name], not graph.is_straight
     if value.quant is None or value.dtype not in LIMITS:
         raise ConfigError("features are no whole numbers", where=OPTION)
@@ -163,7 +163,7 @@ def _in_codes(builder: GraphBuilder, features: str, value: Value) -> str:
 
 def _arranged(builder: GraphBuilder, rows: str, graph: Graph, heard: Heard) -> str:
     """Rows [1, T, F] in the shape and the order of axes of the graph's input."""
-    (name,) = graph.inputs
+    name = graph.only_input
     shape = graph.shape(name)
     perm = graph.input_layouts.get(name, tuple(range(len(shape))))
     # The graph's axes longer than 1, as axes of the model.

@@ -64,7 +64,7 @@ class TurnsChart:
     Attributes:
         name: the loop, from the model, untrusted.
         words: its turns and layers.
-        height: of the drawing; its width is that of all charts.
+        height: height of the drawing, which is as wide as all charts.
         block_height: height of a block.
         label_x: right end of labels.
         marks_y: base line of the numbers of turns.

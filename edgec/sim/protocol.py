@@ -111,7 +111,7 @@ class FirmwareClient:
 
     Runs of a model with a state are the steps of one stream, which `reset` ends.  Where a run has
     to be repeated, after noise on the line or for `dump`, all steps before it are repeated first.
-    An image that comes by rows is such a stream, too: of the runs that take its parts.
+    The runs that take the parts of an image are such a stream, too.
 
     Args:
         stream: connection to the firmware.

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.options.front_end import FrontEndOptions
+from edgec.base.errors import ConfigError
+from edgec.base.options.front_end import OPTION, FrontEndOptions
 from edgec.base.samples import InputSpec
 from edgec.frontends.nodes import SAMPLES, FrontEnd
 from edgec.frontends.parameters import parameters_of
@@ -37,7 +38,12 @@ def heard_by(front: FrontEnd, imported: Graph) -> Heard:
         ConfigError: it has none, or no integers hold the numbers of the front end.
     """
     front.graph(1)
-    name = imported.inputs[0]
+    if len(imported.inputs) != 1:
+        raise ConfigError(
+            f"a front end needs a model with one input, and this one has {len(imported.inputs)}",
+            where=OPTION,
+        )
+    name = imported.only_input
     return Heard.of(imported.shape(name), front.features, name)
 
 
@@ -63,7 +69,7 @@ def heard_model(model: IntegerModel, options: FrontEndOptions | None) -> Integer
         return model
     heard = heard_by(front, model.imported)
     graph, found = with_front_end(model.integer, front, heard, heard.frames)
-    (samples,) = graph.inputs
+    samples = graph.only_input
     value = Value(samples, (1, found.window), DType.INT16, SAMPLES)
     imported = model.imported.replace(
         values={**model.imported.values, samples: value}, inputs=(samples,)

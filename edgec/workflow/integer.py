@@ -307,7 +307,7 @@ def _heard(
 ) -> dict[str, Array] | None:
     """Samples by input: features of recordings, or as they are where they are features."""
     heard = heard_by(front, imported)
-    (name,) = imported.inputs
+    name = imported.only_input
     spec = sound_spec(name, front, heard.frames)
     try:
         return _samples(calibration, imported, about)

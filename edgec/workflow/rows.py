@@ -79,6 +79,7 @@ def check_rows(graph: Graph, options: CompileOptions) -> None:
     option = _INPUT_ROWS if options.input_rows else "--rows always"
     reasons = {
         "a stream takes a few frames a run as it is": options.stream is not None,
+        "sound comes in frames as it is": options.front_end is not None,
         "runs of several lengths have layers of several heights": options.max_length is not None,
         "a model with loops or a state runs its layers as they are": not graph.is_straight,
     }
@@ -95,16 +96,14 @@ def _check_input(graph: Graph) -> None:
     Raises:
         ConfigError: there are several, or the input is no image.
     """
-    name, *others = graph.inputs
-    shape = graph.shape(name)
-    if others:
+    what = ""
+    if len(graph.inputs) > 1:
         what = f"takes one input, and the model has {len(graph.inputs)}"
-    elif len(shape) != 4 or shape[0] != 1:
+    elif len(shape := graph.shape(graph.only_input)) != 4 or shape[0] != 1:
         form = "x".join(map(str, shape))
-        what = f"takes rows of one image, and the input {shown(name)} is {form}"
-    else:
-        return
-    raise ConfigError(what, where=_INPUT_ROWS, hint=f"leave out {_INPUT_ROWS}")
+        what = f"takes rows of one image, and the input {shown(graph.only_input)} is {form}"
+    if what:
+        raise ConfigError(what, where=_INPUT_ROWS, hint=f"leave out {_INPUT_ROWS}")
 
 
 def arena_limit(board: Board, budget: Budget | None) -> int | None:
@@ -208,8 +207,7 @@ def _handed_choices(
     Raises:
         ConfigError: no layers can take it so.
     """
-    (name,) = whole.graph.inputs
-    found = _front(_ways(whole, target, decisions, name))
+    found = _front(_ways(whole, target, decisions, whole.graph.only_input))
     if not found:
         raise ConfigError(
             "the first layers cannot compute a few rows of this input at a time",

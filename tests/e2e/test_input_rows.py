@@ -10,7 +10,7 @@ from onnx import TensorProto, helper
 from row_networks import SIDE, built, photographs, write_network
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import App, CompileOptions, Rows, StreamOptions
+from edgec.base.options import App, CompileOptions, FrontEndOptions, Rows, StreamOptions
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import compile_model
 from edgec.commands.export import export_library
@@ -114,6 +114,7 @@ def written(path, shape):
     ("options", "why"),
     [
         ({"stream": StreamOptions.parse(["2"], None, allow_delay=False)}, "a stream takes"),
+        ({"front_end": FrontEndOptions.parse("log-mel")}, "sound comes in frames"),
         ({"rows": Rows.NEVER}, "a few rows at a time"),
         ({"app": App.MLPERF}, "whole inputs"),
     ],

@@ -47,11 +47,11 @@ class QResizeNearest(IntegerOperator):
 
 
 def repeats(table: Array, repeat: int) -> bool:
-    """Whether a table names each row, from the first on, so many times.
+    """Whether a table names each row, from the first on, as often as the others.
 
     Args:
         table: int32 [OH], numbers of rows.
-        repeat: 1 or more.
+        repeat: how often, 1 or more.
     """
     return np.array_equal(table, np.arange(len(table)) // repeat)
 

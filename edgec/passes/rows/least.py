@@ -54,11 +54,9 @@ def least_bytes(graph: Graph, whole: Mapping[str, int], *, input_rows: bool = Fa
         whole: from `whole_bytes`.
         input_rows: the caller hands the input over by rows.
     """
-    handed = None
-    if input_rows:
-        handed, *others = graph.inputs
-        if others:
-            return None
+    if input_rows and len(graph.inputs) > 1:
+        return None
+    handed = graph.only_input if input_rows else None
     most = max(whole.values(), default=0)
     chains = chains_of(graph, most, lambda *_: 0, handed=handed, paces=_FEWEST)
     found = Sections.of(graph, chains, whole, handed).least_bytes
