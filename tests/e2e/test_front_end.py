@@ -12,6 +12,7 @@ import pytest
 from bad_input_support import check_one_message, edgec
 from c_programs import SANITIZE, Build
 from emulated import need_emulator
+from onnx import TensorProto, helper
 from sounds import speech_like
 from stream_models import Net
 
@@ -247,3 +248,12 @@ def test_front_ends_that_do_not_fit(text, words, tmp_path, capsys):
     path = saved(network(6, 40), tmp_path)
     words_of = ("--board", "host", "--front-end", text, "--out", tmp_path / "out")
     check_one_message(edgec(capsys, "compile", path, *words_of), words)
+
+
+def test_a_model_of_two_inputs(tmp_path, capsys):
+    node = helper.make_node("Add", ["a", "b"], ["y"])
+    ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 6, 40]) for n in "aby"]
+    path = tmp_path / "two.onnx"
+    onnx.save(helper.make_model(helper.make_graph([node], "two", ports[:2], ports[2:])), path)
+    words_of = ("--board", "host", "--front-end", SWW, "--out", tmp_path / "out")
+    check_one_message(edgec(capsys, "compile", path, *words_of), "one input")
