@@ -292,7 +292,7 @@ class FirmwareClient:
                 self._read(index, tensor) if ready else _nothing(tensor)
                 for index, tensor in enumerate(info.outputs)
             ),
-            cycles=sum(cycles) if command == "run" else None,
+            cycles=None if command != "run" else sum(cycles) or _number(fields, "cycles"),
             stack_bytes=_number(fields, "stack"),
             steps=steps,
             ready=ready,
