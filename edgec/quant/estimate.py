@@ -8,7 +8,7 @@ quarter and without a second one, with few samples without each in turn; a large
 half of the samples, which the other half judges.
 
 What no sample shows can still come.  So a small network is fitted to each of the other two quarters
-alone, too (with few samples to each half), and judged by the rest: these fits see less than the one
+alone, too (with few samples to each one), and judged by the rest: these fits see less than the one
 that is compiled, and meet more that they have not seen.  The lower bound is the least of those of
 both and of what the worse one of these parts gives: a further fit would give less than the worst of
 two in one of three cases, but the one that is compiled has more samples.  Of many samples, fits
@@ -56,9 +56,9 @@ _LEAST, _MOST = 4, 256
 """Samples that judge, at least and at most."""
 _PARTS, _TURNS = 4, 2
 """Parts of the samples, and how many of them judge where there are many."""
-_FEW = 32
-"""Samples below which all quarters judge, as the noise of a few bounds nothing, and no network is
-fitted to a quarter alone, as a few say nothing of ranges."""
+_FEW, _LEAST_QUARTER = 32, 16
+"""Samples below which all quarters judge, as the noise of a few bounds nothing; and from which one
+quarter is enough to fit a network to."""
 _NOTICEABLE_DB = 3.0
 """Loss from samples that were seen to others, or doubt, from which more samples are advised."""
 _SMALLEST = 1e-12
@@ -148,10 +148,10 @@ class _Runs:
         work = max(total_macs(graph) + _ELEMENT_WORK * elements, 1)
         small = work * count <= _SMALL
         halves, quarters = folds(data, 2), folds(data, _PARTS)
-        few = count < _FEW
-        self._usual = (quarters if few else quarters[:_TURNS]) if small else halves[:1]
-        # The quarters that do not judge: every one is used for one or the other.
-        fewer = halves if few else quarters[_TURNS:]
+        # Of many samples, quarters that do not judge: every one is used for one or the other.
+        turns, spared = (_PARTS, 0) if count < _FEW else (_TURNS, _TURNS)
+        self._usual = quarters[:turns] if small else halves[:1]
+        fewer = quarters[spared:] if count >= _LEAST_QUARTER else halves
         self._less = tuple(fold.swapped for fold in fewer) if small else ()
         self._most = min(max(int(_WORK / work), _LEAST), _MOST)
 
