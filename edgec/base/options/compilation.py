@@ -240,6 +240,13 @@ class CompileOptions(IntegerOptions):
                 Effect(
                     "--input-rows",
                     self.input_rows,
+                    self.front_end is None,
+                    "takes rows of an image, not sound",
+                    "leave out --input-rows or --front-end",
+                ),
+                Effect(
+                    "--input-rows",
+                    self.input_rows,
                     self.app is App.CONSOLE,
                     "is not what MLPerf's runner asks for: it sends whole inputs",
                     "leave out --input-rows or --app",
