@@ -41,10 +41,10 @@ def step_contexts(
         params: the C name of each argument struct.
         constants: the C name of each constant.
     """
-    copies = [_copy(program, number, params) for number in range(len(program.steps))]
-    return tuple(
-        _step(program, number, params, constants, copies) for number in range(len(program.steps))
-    )
+    numbers = range(len(program.steps))
+    copies = [_copy(program, number, params) for number in numbers]
+    rows = next(iter(rows_contexts(program)), None)
+    return tuple(_step(program, number, params, constants, copies, rows) for number in numbers)
 
 
 def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateContext, ...]:
@@ -72,20 +72,17 @@ def rows_contexts(program: Program) -> tuple[RowsContext, ...]:
     handed = program.handed
     if handed is None:
         return ()
-    loop, (tensor,) = program.loops[0], [port.tensor for port in program.inputs]
-    place = Fill(tensor.offset_bytes, tensor.size_bytes, 0)
-    slide, place = (None, place) if handed.slide is None else (handed.slide, handed.slide.new)
     found = RowsContext(
         image_rows=handed.height,
         run_rows=handed.rows,
         runs=handed.runs,
-        row_bytes=tensor.size_bytes // handed.rows,
+        row_bytes=handed.row_bytes,
         period=handed.period,
-        turns=loop.count,
+        turns=program.loops[0].count,
         first_padding=handed.runs * handed.period,
         padding=handed.padding,
-        slide=_slid(slide),
-        fill=_fill(place),
+        slide=_slid(handed.slide),
+        fill=_fill(handed.slide.new),
         fills=tuple(f"{_fill(each)};" for each in program.steps[0].fills),
     )
     return (found,)
@@ -97,6 +94,7 @@ def _step(
     params: dict[Params, str],
     constants: tuple[str, ...],
     copies: list[CopyContext | None],
+    rows: RowsContext | None,
 ) -> StepContext:
     step, loops, copy = program.steps[number], program.loops_around(number), copies[number]
     opens = [loop for loop in loops if loop.first_step == number]
@@ -107,7 +105,6 @@ def _step(
         hoisted = tuple(each for each in inside if each is not None)
     firing = _firing(step, loops[-1], number) if loops else None
     turns = _turns(program, number)
-    rows = next(iter(rows_contexts(program)), None)
     handed = rows is not None and bool(loops) and loops[0] is program.loops[0]
     return StepContext(
         number=number,

@@ -321,10 +321,8 @@ def _protocol_flags(models: Sequence[FirmwareModel]) -> tuple[str, ...]:
     """Macros for protocol.h: room for many inputs, and what lasts from run to run."""
     most = max(model.num_inputs for model in models)
     inputs = (f"-DPROTOCOL_MAX_INPUTS={most}U",) if most > PROTOCOL_INPUTS else ()
-    state = (
-        ("-DPROTOCOL_STATE",) if any(model.state_bytes or model.by_rows for model in models) else ()
-    )
-    return (*inputs, *state)
+    keep = any(model.state_bytes or model.by_rows for model in models)
+    return (*inputs, "-DPROTOCOL_STATE") if keep else inputs
 
 
 def _board_config(board: Board, baud: int) -> str:

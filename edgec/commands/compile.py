@@ -149,15 +149,14 @@ def compile_model(
     check_compile(source, target, _on_disk(calibration), folder, options)
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
-        real = real_model(source, calibration, options, say, front_end_of(options.front_end))
+        real = real_model(
+            source, calibration, options, say, front := front_end_of(options.front_end)
+        )
         _check_possible(real.graph, target, options)
         real = with_labels(real, options.labels)
         exact = quantized_model(real, options, say, BoardPrices(target))
         ready, pools = plan_pooled_layers(
-            heard_model(with_stream(exact, options.stream), options.front_end),
-            target,
-            options.pool,
-            say,
+            heard_model(with_stream(exact, options.stream), front), target, options.pool, say
         )
         say("planning memory")
         made, placement, speed, rows = placed(pools, target, options, say)

@@ -11,6 +11,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, INT32_MAX, SHIFT_MAX
 from edgec.base.options.front_end import OPTION
+from edgec.base.portable_functions import cos, exp, log, power, sin
 from edgec.base.tflite_arithmetic import quantized_factor
 from edgec.frontends.parameters import MelParameters
 from edgec.ir import qops
@@ -19,7 +20,8 @@ from edgec.ir.qops.softmax import LOG_BITS
 
 _WINDOW_SCALE = INT16_MAX / 2**SAMPLE_BITS
 """Factor of the window of int16, which cannot hold 1."""
-_OF_LOG2 = {"ln": math.log(2), "log2": 1.0, "log10": math.log10(2), "db": 10 * math.log10(2)}
+_LN_2, _LN_10, _LN_6_4 = 0.6931471805599453, 2.302585092994046, 1.8562979903656263
+_OF_LOG2 = {"ln": _LN_2, "log2": 1.0, "log10": _LN_2 / _LN_10, "db": 10 * _LN_2 / _LN_10}
 _SMALLEST = 1e-10
 """The energy that silence is taken for, where nothing is added to it."""
 
@@ -27,14 +29,14 @@ _SMALLEST = 1e-10
 def window_of(p: MelParameters) -> Array:
     """The window, float64 [W], from 0 to 1."""
     count = p.window if p.periodic else p.window - 1
-    turn = np.cos(2 * np.pi * np.arange(p.window) / count)
+    turn = cos(2 * np.pi * np.arange(p.window) / count)
     match p.shape:
         case "hann":
             return np.asarray(0.5 - 0.5 * turn)
         case "hamming":
             return np.asarray(0.54 - 0.46 * turn)
         case "povey":
-            return np.asarray((0.5 - 0.5 * turn) ** 0.85)
+            return power(0.5 - 0.5 * turn, 0.85)
         case _:
             return np.ones(p.window)
 
@@ -76,23 +78,23 @@ def _mel(hz: Array, kind: str) -> Array:
     linear to 1000 Hz, 15 mel, then 27 steps from 1000 to 6400 Hz.
     """
     if kind == "htk":
-        return np.asarray(2595.0 * np.log10(1.0 + hz / 700.0))
-    above = 15.0 + np.log(np.maximum(hz, 1000.0) / 1000.0) * (27.0 / math.log(6.4))
+        return np.asarray(2595.0 / _LN_10 * log(1.0 + hz / 700.0))
+    above = 15.0 + log(np.maximum(hz, 1000.0) / 1000.0) * (27.0 / _LN_6_4)
     return np.where(hz < 1000.0, hz * 3.0 / 200.0, above)
 
 
 def _hertz(mel: Array, kind: str) -> Array:
     """The inverse of `_mel`."""
     if kind == "htk":
-        return np.asarray(700.0 * (10.0 ** (mel / 2595.0) - 1.0))
-    above = 1000.0 * np.exp((np.maximum(mel, 15.0) - 15.0) * (math.log(6.4) / 27.0))
+        return np.asarray(700.0 * (exp(mel * (_LN_10 / 2595.0)) - 1.0))
+    above = 1000.0 * exp((np.maximum(mel, 15.0) - 15.0) * (_LN_6_4 / 27.0))
     return np.where(mel < 15.0, mel * 200.0 / 3.0, above)
 
 
 def cepstrum_of(p: MelParameters) -> Array:
     """The matrix of the cepstrum, float64 [coefficients, C]: a DCT-II with a scale."""
     place = (np.arange(p.filters) + 0.5) * np.pi / p.filters
-    found = math.sqrt(2 / p.filters) * np.cos(np.arange(p.coefficients)[:, None] * place)
+    found = math.sqrt(2 / p.filters) * cos(np.arange(p.coefficients)[:, None] * place)
     if p.dct == "ortho":
         found[:1] *= math.sqrt(0.5)
     return np.asarray(found)
@@ -132,26 +134,26 @@ def mel_tables(p: MelParameters) -> MelTables:
     """
     bank = bank_of(p)
     weights = _weights(bank)
-    power = 1 if p.magnitude else 2
+    order = 1 if p.magnitude else 2
     # A real sample has 30 fraction bits after step 1, the DFT is divided by half its points.
     amplitude = _WINDOW_SCALE * 2.0 ** (2 * SAMPLE_BITS) / (p.points / 2)
-    factor = amplitude**power * (INT16_MAX / float(bank.max())) / p.scale
+    factor = amplitude**order * (INT16_MAX / float(bank.max())) / p.scale
     if not p.magnitude:
         factor /= 2.0**POWER_SHIFT
     per_octave = p.gain * _OF_LOG2[p.log]
-    loudest = p.scale * float(bank.sum(axis=1).max()) * float(p.window) ** power
+    loudest = p.scale * float(bank.sum(axis=1).max()) * float(p.window) ** order
     softest = p.added or _SMALLEST
-    ends = [per_octave * math.log2(each) + p.bias for each in (softest, loudest + softest)]
+    ends = [per_octave * _log2(each) + p.bias for each in (softest, loudest + softest)]
     low, high = max(ends[0], p.low), min(ends[1], p.high)
     if low >= high:
         raise ConfigError("no sound reaches the least feature", where=OPTION, hint="lower low")
-    scale = 2.0 ** math.ceil(math.log2(max(abs(low), abs(high)) / INT16_MAX))
-    offset = round((p.bias / per_octave - math.log2(factor)) * 2**LOG_BITS)
+    scale = 2.0 ** _octaves_up(max(abs(low), abs(high)) / INT16_MAX)
+    offset = round((p.bias / per_octave - _log2(factor)) * 2**LOG_BITS)
     multiplier, shift = _factor(per_octave / scale / 2**LOG_BITS)
     more, more_shift = 0, 0
     if p.added:
         exact = p.added * factor
-        more_shift = 30 - math.floor(math.log2(exact))
+        more_shift = 31 - math.frexp(exact)[1]
         more = min(round(exact * 2.0**more_shift), INT32_MAX)
     attrs = qops.QLogMel(
         hop=p.hop,
@@ -165,7 +167,7 @@ def mel_tables(p: MelParameters) -> MelTables:
         low=max(round(low / scale), INT16_MIN),
         high=min(round(high / scale), INT16_MAX),
     )
-    if abs(offset) >= 1 << 24 or power * (SAMPLE_BITS - 1) - more_shift > MOST_UP:
+    if abs(offset) >= 1 << 24 or order * (SAMPLE_BITS - 1) - more_shift > MOST_UP:
         raise ConfigError(
             "scale, added or bias is too large for 32 bits", where=OPTION, hint="take less"
         )
@@ -176,11 +178,22 @@ def mel_tables(p: MelParameters) -> MelTables:
     return MelTables(
         attrs,
         np.rint(window_of(p) * INT16_MAX).astype(np.int16),
-        np.rint(np.sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
+        np.rint(sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
         np.concatenate(parts).astype(np.int16),
         np.stack([first, count], axis=1).astype(np.int16),
         scale,
     )
+
+
+def _log2(x: float) -> float:
+    """The logarithm to base 2, with the same bits on every computer."""
+    return float(log(np.array([x]))[0]) / _LN_2
+
+
+def _octaves_up(x: float) -> int:
+    """The least exponent of 2 whose power is at least x > 0."""
+    part, exponent = math.frexp(x)
+    return exponent - 1 if part == 0.5 else exponent
 
 
 def _factor(real: float) -> tuple[int, int]:
@@ -189,7 +202,7 @@ def _factor(real: float) -> tuple[int, int]:
     Raises:
         ConfigError: the factor is out of range.
     """
-    shift = 30 - math.floor(math.log2(real))
+    shift = 31 - math.frexp(real)[1]
     if not 1 <= shift <= SHIFT_MAX:
         raise ConfigError("gain is out of range", where=OPTION, hint="take one nearer to 1")
     return min(round(real * 2.0**shift), INT32_MAX), shift
@@ -217,7 +230,7 @@ def cepstrum_tables(p: MelParameters, mel: MelTables) -> CepstrumTables:
     norm = float(np.abs(matrix).sum(axis=1).max())
     step = min(INT16_MAX / float(np.abs(matrix).max()), 2.0**30 / (reach * norm))
     weights = np.rint(matrix * step).astype(np.int16)
-    scale = 2.0 ** math.ceil(math.log2(reach * mel.scale * norm / INT16_MAX))
+    scale = 2.0 ** _octaves_up(reach * mel.scale * norm / INT16_MAX)
     multiplier, shift = quantized_factor(mel.scale / step / scale)
     end = qops.TwoRoundings31((shift,), 0, INT16_MIN, INT16_MAX, DType.INT16)
     return CepstrumTables(qops.QWindowDot(1, end, multiplier), weights[:, None, None, :], scale)

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import OPTION, FrontEndOptions
@@ -175,13 +175,13 @@ def parameters_of(options: FrontEndOptions) -> MelParameters:
             f"there is no front end {options.name!r}", where=OPTION, hint=", ".join(PRESETS)
         )
     kinds = {each.name.replace("_", "-"): type(getattr(known, each.name)) for each in _fields()}
-    changes: dict[str, object] = {}
+    changes: dict[str, Any] = {}
     for name, text in options.values.items():
         if name not in kinds:
             hint = ", ".join(kinds)
             raise ConfigError(f"{options.name} has no parameter {name!r}", where=OPTION, hint=hint)
         changes[name.replace("-", "_")] = _read(name, text, kinds[name])
-    return dataclasses.replace(known, **changes)  # type: ignore[arg-type]
+    return dataclasses.replace(known, **changes)
 
 
 def _fields() -> tuple[dataclasses.Field[object], ...]:

@@ -96,12 +96,12 @@ class HandedRows:
     Attributes:
         name: the input, a tensor of the rows of a time.
         firing: its times; the first one is in turn 0.
-        buffer: where its rows are kept for later turns; None: they are not.
+        buffer: where its rows are, and those that later turns read.
     """
 
     name: str
     firing: Firing
-    buffer: RowBuffer | None
+    buffer: RowBuffer
 
 
 @dataclass(frozen=True, slots=True, eq=False)

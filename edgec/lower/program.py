@@ -17,10 +17,7 @@ from edgec.ir.qparams import QuantParams
 from edgec.kernels.common.constants import ConstantRef, Params, ProgramConstant
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.family import KernelSpec
-from edgec.memory import Space
-
-STATE_ALIGNMENT = 8
-"""Sizes of the state are multiples of it, in bytes."""
+from edgec.memory import ALIGNMENT_BYTES, Space
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +175,19 @@ class HandedInput:
         runs: runs of an image; the last one has outputs.
         period: turns of the first loop in a run, except for the last one, which ends the loop.
         padding: times after the last rows at which rows of padding follow.
-        slide: the rows that later turns read; None where none do.
+        slide: the rows that later turns read, and those of a run.
     """
 
     rows: int
     runs: int
     period: int
     padding: int
-    slide: Slide | None
+    slide: Slide
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row."""
+        return self.slide.new.size_bytes // self.rows
 
     @property
     def height(self) -> int:
@@ -307,7 +309,7 @@ class ProgramSound:
     @property
     def size_bytes(self) -> int:
         """Bytes of the state that it takes, with those that align what follows."""
-        return (4 + 2 * self.samples + STATE_ALIGNMENT - 1) // STATE_ALIGNMENT * STATE_ALIGNMENT
+        return -(-(4 + 2 * self.samples) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 @dataclass(frozen=True, eq=False, slots=True)

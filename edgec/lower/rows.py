@@ -31,13 +31,13 @@ def handed_input(graph: Graph, plan: MemoryPlan) -> HandedInput | None:
     handed = graph.chains[0].handed if graph.chains else None
     if handed is None:
         return None
-    firing, buffer = handed.firing, handed.buffer
+    firing = handed.firing
     return HandedInput(
         rows=firing.rows,
         runs=firing.count,
         period=firing.period,
         padding=firing.padding,
-        slide=None if buffer is None else _slide(graph, buffer, plan),
+        slide=_slide(graph, handed.buffer, plan),
     )
 
 

@@ -15,7 +15,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from edgec.base.errors import BuildError
 from edgec.base.interrupts import interrupts_deferred
@@ -212,23 +211,15 @@ def _kill_tree(root: int) -> None:
 
     family, found = {root}, []
     with contextlib.suppress(psutil.Error):
-        each: psutil.Process
-        for each in sorted(psutil.process_iter(), key=_start_time):
-            with contextlib.suppress(psutil.Error):
-                if each.pid == root or each.ppid() in family:
-                    family.add(each.pid)
-                    found.append(each)
+        # Parents come before their children; facts that the system hides are None.
+        running = psutil.process_iter(["pid", "ppid", "create_time"])
+        for each in sorted(running, key=lambda each: each.info["create_time"] or 0.0):
+            if each.pid == root or each.info["ppid"] in family:
+                family.add(each.pid)
+                found.append(each)
     for each in found:
         with contextlib.suppress(psutil.Error):
             each.kill()
-
-
-def _start_time(process: Any) -> float:
-    """Seconds since the epoch at which a process of psutil has started; 0.0 if it is gone."""
-    try:
-        return float(process.create_time())
-    except Exception:
-        return 0.0
 
 
 def temporary_variables(folder: Path) -> dict[str, str]:

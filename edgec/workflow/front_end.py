@@ -58,13 +58,12 @@ def codes_of_sound(sound: Array) -> Array:
     return sound.astype(np.int16) if sound.dtype.kind in "iu" else SAMPLES.quantize(sound)
 
 
-def heard_model(model: IntegerModel, options: FrontEndOptions | None) -> IntegerModel:
+def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
     """The model that takes sound, if it is to be one.
 
     Raises:
         ConfigError: see `passes.front_end`.
     """
-    front = front_end_of(options)
     if front is None:
         return model
     heard = heard_by(front, model.imported)

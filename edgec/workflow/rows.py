@@ -318,7 +318,7 @@ def _slid(graph: Graph) -> int:
     for chain in graph.chains:
         for name, buffer in chain.buffers.items():
             total += _slid_by(graph, buffer, chain.firings[name])
-        if chain.handed is not None and chain.handed.buffer is not None:
+        if chain.handed is not None:
             total += _slid_by(graph, chain.handed.buffer, chain.handed.firing)
     return total
 

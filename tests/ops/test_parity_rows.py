@@ -16,6 +16,7 @@ from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel
 from edgec.toolchain.cc import WARNING_FLAGS
 
+PACE = Pace(1)
 FLAGS = ("-O1", *WARNING_FLAGS, "-fsanitize=undefined", "-fno-sanitize-recover=all")
 
 
@@ -39,9 +40,9 @@ def check_chains(graph, rows, folder, board):
     return sum(len(chain.firings) for chain in rows.chains)
 
 
-def chain_of(graph, rows=1, handed=None):
+def chain_of(graph, pace=PACE, handed=None):
     reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
-    return timeline(graph, graph.nodes, reads, frozenset(graph.outputs), Pace(rows), handed)
+    return timeline(graph, graph.nodes, reads, frozenset(graph.outputs), pace, handed)
 
 
 def test_two_windows_over_one_tensor(tmp_path):
@@ -62,6 +63,29 @@ def test_larger_images_in_a_chain(tmp_path, by_rows):
     found = chain_of(graph, handed=x if by_rows else None)
     assert len(found.nodes) == 3
     assert check_chains(graph, in_turns(graph, [found]), tmp_path, "nucleo_l4r5zi") == 3
+
+
+def test_rows_of_padding_alone(tmp_path):
+    """The last window, of 2 rows at a distance of 2, lies below the image."""
+    net = Net.seeded(7)
+    x = net.input((1, 10, 8, 4))
+    tall = pooled(net, x, (1, 1), (1, 1))
+    image = pooled(net, tall, (3, 1), (1, 1))
+    net.builder.outputs = [pooled(net, image, (2, 2), (2, 2), below=2)]
+    graph = net.builder.build()
+    assert [graph.shape(name)[1] for name in (image, graph.outputs[0])] == [8, 5]
+    number = 0
+    for pace in (Pace(1), Pace(2), Pace(2, shrinks=True)):
+        for handed in (None, x):
+            chain = chain_of(graph, pace, handed)
+            if chain is not None:
+                number += 1
+                check_chains(graph, in_turns(graph, [chain]), tmp_path / f"{number}", "host")
+    assert number >= 3
+
+
+def pooled(net, x, kernel, strides, below=0):
+    return moved_codes(net, qops.QMaxPool(kernel, strides, (0, 0, below, 0), (1, 1)), [x])
 
 
 def test_tables_that_repeat_no_rows_do_not_run_in_turns():
@@ -89,7 +113,7 @@ def test_many_rows_take_no_more_time():
     net = Net.seeded(3)
     x = net.input((1, 1 << 20, 4, 1))
     net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
-    found = chain_of(net.builder.build(), 8)
+    found = chain_of(net.builder.build(), Pace(8))
     assert {firing.rows for firing in found.firings.values()} == {8}
 
 

@@ -53,6 +53,13 @@ class LineFunction(DepthwiseFunction):
     """A depthwise convolution of a row or column of taps, all of them inside the image."""
 
     __slots__ = ()
+    scratch_name: ClassVar[str | None] = None
+    manner: ClassVar[str] = ", four channels of a pixel at a time"
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Always 0."""
+        return 0
 
     @staticmethod
     def serves(window: Window) -> bool:

@@ -30,7 +30,7 @@ def whole_bytes(graph: Graph) -> dict[str, int]:
                 last[root[name]] = number
         for name in node.outputs:
             if isinstance(node.attrs, qops.QReshape):
-                root[name] = root[node.input]
+                root[name] = root.get(node.input, name)  # of a constant: nothing lives
             else:
                 born[name] = last[name] = number
     last.update({root[name]: len(graph.nodes) for name in graph.outputs})

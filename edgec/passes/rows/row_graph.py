@@ -206,9 +206,8 @@ class _Rewriting:
             if chain.depths.get(name, 0) > firing.rows
         }
         if chain.handed is not None:
-            handed = HandedRows(
-                chain.handed.name, chain.handed.firing, buffers.get(chain.handed.name)
-            )
+            name, firing = chain.handed.name, chain.handed.firing
+            handed = HandedRows(name, firing, buffers.get(name) or RowBuffer(name, firing.rows, 0))
         fills = []
         for name, buffer in buffers.items():
             if name in padding:

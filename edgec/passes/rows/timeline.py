@@ -174,7 +174,9 @@ class _Planner:
             for node in self._nodes:
                 self._place(node)
             self._delay_first()
-            padding = self._padding()
+            padding, (slices, depths) = self._padding(), self._buffers()
+            if any(padding[name] and depths[name] == self._rows[name] for name in padding):
+                raise _Impossible  # windows of padding alone, and no buffer that would hold it
             firings = {
                 name: Firing(
                     self._phase[name],
@@ -190,7 +192,8 @@ class _Planner:
                 self._kept,
                 {node.name: firings[node.output] for node in self._nodes},
                 Handed(self._handed, firings[self._handed]) if self._handed else None,
-                *self._buffers(),
+                slices,
+                depths,
                 self._margins(),
                 self._bytes(),
             )

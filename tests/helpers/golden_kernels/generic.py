@@ -9,6 +9,29 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
 
+_LOG_MEL = qops.QLogMel(
+    *(160, 31744),
+    magnitude=False,
+    more=1 << 30,
+    more_shift=5,
+    offset=-2_000_000,
+    multiplier=1 << 30,
+    shift=40,
+    low=-100,
+    high=16000,
+)
+_LOG_MEL_OF_MAGNITUDES = qops.QLogMel(
+    *(320, 0),
+    magnitude=True,
+    more=0,
+    more_shift=0,
+    offset=7,
+    multiplier=1 << 30,
+    shift=40,
+    low=-32768,
+    high=32767,
+)
+
 _PAIRS = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
 _SPACE = ((s.Loop(8, (1,)),), (s.Loop(25, (8,)),))
 _ROWS = ((s.Loop(4, (8,)),), (s.Loop(8, (1,)),))
@@ -81,12 +104,8 @@ CASES: dict[str, KernelSpec] = {
     "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
     "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
-    "log_mel": s.LogMel(
-        *(2, 40, 160, 1, 400, 512, 31744, 2, 1 << 30, 5, -2_000_000, 1 << 30, 40, -100, 16000),
-    ),
-    "log_mel_magnitude": s.LogMel(
-        *(1, 10, 320, 0, 480, 512, 0, 1, 0, 0, 7, 1 << 30, 40, -32768, 32767),
-    ),
+    "log_mel": s.LogMel(*(2, 40, 400, 512), _LOG_MEL),
+    "log_mel_magnitude": s.LogMel(*(1, 10, 480, 512), _LOG_MEL_OF_MAGNITUDES),
     "tree_ensemble": s.TreeEnsemble(20, 3, 1 << 30, qops.Requant31(41)),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
     "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),

@@ -50,8 +50,6 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
 
     family: ClassVar[str] = "depthwise_line_s8_dsp"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_line_s8_dsp")
-    scratch_name: ClassVar[str | None] = None
-    manner: ClassVar[str] = ", four channels of a pixel at a time"
     window: Window
     shift: int
     rescale16: None = None
@@ -62,11 +60,6 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
     def streams(self) -> bool:
         """The kernel takes all that its filters need in one stream."""
         return True
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Always 0."""
-        return 0
 
     @property
     def pairs(self) -> int:

@@ -21,31 +21,18 @@ class LogMel:
 
     Attributes:
         frames, filters: shape of y.
-        hop: samples from frame to frame.
-        before: samples before a frame that it reads.
         width: samples of a frame.
         size: points of the DFT.
-        emphasis, power, more, more_shift, offset, multiplier, shift, low, high: those of the
-            operator.
+        op: the operator, with all other numbers.
     """
 
     family: ClassVar[str] = "log_mel"
     template: ClassVar[Path] = template_beside(__file__, "log_mel")
     frames: int
     filters: int
-    hop: int
-    before: int
     width: int
     size: int
-    emphasis: int
-    power: int
-    more: int
-    more_shift: int
-    offset: int
-    multiplier: int
-    shift: int
-    low: int
-    high: int
+    op: qops.QLogMel
 
     @property
     def macs(self) -> int:
@@ -69,19 +56,9 @@ def spec(graph: Graph, node: Node, _target: Target) -> LogMel:
     return LogMel(
         frames=frames,
         filters=filters,
-        hop=attrs.hop,
-        before=attrs.before,
         width=inputs.window[0],
         size=4 * (inputs.sines[0] - 1),
-        emphasis=attrs.emphasis,
-        power=attrs.power,
-        more=attrs.more,
-        more_shift=attrs.more_shift,
-        offset=attrs.offset,
-        multiplier=attrs.multiplier,
-        shift=attrs.shift,
-        low=attrs.low,
-        high=attrs.high,
+        op=attrs,
     )
 
 

@@ -40,19 +40,12 @@ class DepthwiseLineM0(LineFunction):
 
     family: ClassVar[str] = "depthwise_line_s8_m0"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_line_s8_m0")
-    scratch_name: ClassVar[str | None] = None
-    manner: ClassVar[str] = ", four channels of a pixel at a time"
     window: Window
     shift: int
     rescale16: None = None
     residual_shift: None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     product: ShortProduct = field(default=ANY, kw_only=True)
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Always 0."""
-        return 0
 
 
 _CODE_BYTES = 350
