@@ -11,9 +11,8 @@ What no sample shows can still come.  So a small network is fitted to each of th
 alone, too (with few samples to each one), and judged by the rest: these fits see less than the one
 that is compiled, and meet more that they have not seen.  The lower bound is the least of those of
 both and of what the worse one of these parts gives: a further fit would give less than the worst of
-two in one of three cases, but the one that is compiled has more samples.  Of many samples, fits
-without, and to, all four quarters take twice the time, and their bounds hold as often
-(`benchmarks/estimate.py`).
+two in one of three cases, but the one that is compiled has more samples.  `benchmarks/estimate.py`
+says how often it holds.
 
 A bound takes the shares of noise of single samples as lognormal: their mean is above
 ``exp(m + v / 2 + t * sqrt(v / n + v^2 / (2 (n - 1))))`` in one of ten cases, with the mean m and

@@ -1,0 +1,63 @@
+"""Features of sound in integers beside float64, and a keyword network that takes sound.
+
+    python benchmarks/front_ends.py [--data-dir FOLDER]
+
+On the 240 keyword clips of the data folder (docs/data.md): how far the error of each front end lies
+below its features, in dB; and MLPerf's int8 keyword network behind `mlperf-kws`, on the clips as
+they were recorded and each divided by its peak, as its training data were: how many it gets right,
+in integers and as the file in float64 on the same features, and how many decisions are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from data_folder import add_data_option, chosen_data_folder
+
+import edgec
+from edgec.base.options import CompileOptions, FrontEndOptions
+from edgec.frontends.nodes import FrontEnd
+from edgec.frontends.parameters import PRESETS
+from edgec.workflow.evaluation import evaluate
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
+
+from sounds import decibels, real_features
+
+_FRONT_END = "mlperf-kws"
+_NETWORK = "mlperf_dscnn_kws_int8.tflite"
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    add_data_option(parser)
+    folder = chosen_data_folder(parser.parse_args())
+    clips = np.load(folder / "data" / "kws01_audio_240.npz")
+    sound = clips["pcm"]
+    print("| front end | dB below |\n|---|---:|")
+    for name, parameters in PRESETS.items():
+        found = FrontEnd(name, parameters).features_of(sound)
+        print(f"| {name} | {decibels(real_features(parameters, sound), found):.1f} |", flush=True)
+    peak = np.maximum(np.abs(sound.astype(np.int32)).max(1, keepdims=True), 1)
+    loud = np.rint(sound * (32767 / peak)).astype(np.int16)
+    print("\n| clips | right | in float64 | same decisions |\n|---|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name)
+        options = CompileOptions(front_end=FrontEndOptions.parse(_FRONT_END), build=False)
+        edgec.compile_model(folder / "models" / _NETWORK, "host", out=out / "b", options=options)
+        for label, pcm in (("divided by their peaks", loud), ("as recorded", sound)):
+            np.savez(out / "clips.npz", x=pcm, y=clips["y"].astype(int))
+            found = evaluate(out / "b", out / "clips.npz")
+            shares = (found.accuracy, found.float_accuracy, found.agreement)
+            print(f"| {label} | {' | '.join(f'{share:.2%}' for share in shares)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
