@@ -3,7 +3,7 @@
     python benchmarks/front_ends.py [--data-dir FOLDER]
 
 On the 240 keyword clips of the data folder (docs/data.md): how far the error of each front end lies
-below its features, in dB; and MLPerf's int8 keyword network behind `mlperf-kws`, on the clips as
+below its features, in dB; and MLPerf's int8 keyword network with `mlperf-kws`, on the clips as
 they were recorded and each divided by its peak, as its training data were: how many it gets right,
 in integers and as the file in float64 on the same features, and how many decisions are the same.
 """

@@ -28,13 +28,11 @@ from edgec.cli.options import (
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
-    AllowDelay,
     AppOption,
     BiasCorrection,
     BoardOption,
     EffortOption,
     Equalize,
-    FrontEndOption,
     InputRowsOption,
     LabelsOption,
     MainOption,
@@ -56,13 +54,12 @@ from edgec.cli.options import (
     RuntimeBits,
     Shapes,
     StateOption,
-    StreamFrames,
-    StreamOption,
     TargetDb,
     ValueOption,
     max_length_of,
 )
 from edgec.cli.project_file import ProjectFile
+from edgec.cli.stream_options import AllowDelay, FrontEndOption, StreamFrames, StreamOption
 from edgec.report.progress import status
 
 if TYPE_CHECKING:

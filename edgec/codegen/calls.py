@@ -14,12 +14,11 @@ from edgec.codegen.contexts import (
     StepContext,
 )
 from edgec.kernels.common.constants import ConstantRef, Params
+from edgec.lower.inputs import Fill, Slide
 from edgec.lower.program import (
     Argument,
-    Fill,
     Program,
     ProgramTensor,
-    Slide,
     Step,
     TensorArg,
     TurnedConstant,

@@ -15,12 +15,12 @@ from edgec.kernels.places import Place, part_place, places_of
 from edgec.kernels.select import KernelChoice
 from edgec.kernels.variable_length import sizes_of_run
 from edgec.lower.bind import Bound, BoundCall, bind
+from edgec.lower.inputs import ProgramSound
 from edgec.lower.program import (
     FeaturePort,
     Program,
     ProgramLength,
     ProgramPort,
-    ProgramSound,
     ProgramState,
     ProgramTensor,
     Resident,

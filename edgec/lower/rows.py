@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from edgec.ir.graph import Graph
 from edgec.ir.rows import ROWS, RowBuffer, RowChain, RowFill
-from edgec.lower.program import Fill, HandedInput, Slide
+from edgec.lower.inputs import Fill, HandedInput, Slide
 from edgec.memory import MemoryPlan
 
 

@@ -17,7 +17,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import SimulationError
 from edgec.ir.rows import ROWS
 from edgec.lower.program import Program, Step
-from edgec.sim.protocol import FirmwareStep
+from edgec.sim.replies import FirmwareStep
 
 _T = TypeVar("_T")
 _HINT = "this is a bug of edgec; please report it with the model"

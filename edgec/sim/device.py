@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.link import NO_ANSWER, RequestError
-from edgec.sim.protocol import FirmwareClient, FirmwareInfo
+from edgec.sim.protocol import FirmwareClient
+from edgec.sim.replies import FirmwareInfo
 from edgec.sim.serial_port import SerialStream, find_port, open_serial
 from edgec.target.board import Board
 

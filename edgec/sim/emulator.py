@@ -13,8 +13,9 @@ from edgec.base.errors import ConfigError, InternalError, SimulationError
 from edgec.sim.emulator_image import FirmwareImage, load_image
 from edgec.sim.link import ByteStream
 from edgec.sim.linux_program import load_program
-from edgec.sim.protocol import FirmwareClient, FirmwareInfo, FirmwareRun
+from edgec.sim.protocol import FirmwareClient, FirmwareRun
 from edgec.sim.qemu import open_qemu, open_qemu_user, qemu_user
+from edgec.sim.replies import FirmwareInfo
 from edgec.target.board import Board
 from edgec.toolchain.live_process import open_stream
 from edgec.toolchain.platformio import FirmwareFiles

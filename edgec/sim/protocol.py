@@ -2,88 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import SimulationError
 from edgec.sim.link import MOST_FRAME_BYTES, ByteStream, Link, RequestError
 from edgec.sim.ports import PortTensor
+from edgec.sim.replies import (
+    REQUEST_OVERHEAD,
+    FirmwareInfo,
+    FirmwareStep,
+    data_of,
+    fields_of,
+    number_of,
+    parse_info,
+    parse_step,
+)
 
-PROTOCOL_VERSION = 1
-_REQUEST_OVERHEAD = 40
-"""Characters of a `write` request beside the data: checksum, words, numbers."""
 _REPLAYS = 8
 """Number of times that a stream is begun anew before the line is given up."""
 _READ_BYTES = 256
 """Bytes of an output per request: little to repeat when the line was disturbed."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirmwareInfo:
-    """Answer of the firmware to `info`: its board, its limits and its selected model.
-
-    Attributes:
-        edgec: version of edgec that made it.
-        board: board it was built for.
-        clock_hz: core clock, the unit of cycle counts.
-        line_bytes: longest request it takes.
-        frame_bytes: most bytes that it takes after a request, as they are; 0: text alone.
-        stack_bytes: most stack used since start; 0 where it is not measured.
-        models: number of models; see `FirmwareClient.select`.
-        model: C name of the selected model.
-        digest: first 16 hexadecimal digits of the model's SHA-256.
-        arena_bytes: working memory of the model.
-        state_bytes: memory that it keeps from run to run; 0: none.
-        image_runs: runs that take a sample together, each the next rows of an image.
-        steps: number of steps of a run.
-        runtime_bits: the width of its activations can be lowered.
-        max_length: its longest run; 0 where all runs have one length.
-        inputs, outputs: its tensors, as long as `FirmwareClient.set_length` has made them; the
-            inputs those of all runs of a sample.
-    """
-
-    edgec: str
-    board: str
-    clock_hz: int
-    line_bytes: int
-    frame_bytes: int
-    stack_bytes: int
-    models: int
-    model: str
-    digest: str
-    arena_bytes: int
-    state_bytes: int
-    steps: int
-    runtime_bits: bool
-    max_length: int
-    inputs: tuple[PortTensor, ...]
-    outputs: tuple[PortTensor, ...]
-    image_runs: int = 1
-
-    @property
-    def keeps(self) -> bool:
-        """Whether a run depends on those before it."""
-        return self.state_bytes > 0 or self.image_runs > 1
-
-
-@dataclass(frozen=True, slots=True)
-class FirmwareStep:
-    """One call of a step of a traced or benchmarked run.
-
-    Attributes:
-        number: number of the step, the same for all turns of a loop.
-        size_bytes: size of the step's output tensor.
-        crc: CRC-32 (zlib's) of the output tensor; None in a benchmark.
-        cycles: cycles of the step; None in a trace.
-    """
-
-    number: int
-    size_bytes: int
-    crc: int | None
-    cycles: int | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +85,7 @@ class FirmwareClient:
         Raises:
             SimulationError: no answer, or one that this client does not understand.
         """
-        self._info = _parse_info(self._link.request("info"))
+        self._info = parse_info(self._link.request("info"))
         return self._info
 
     def select(self, index: int) -> None:
@@ -177,7 +119,7 @@ class FirmwareClient:
             RequestError: the widths of the model are fixed.
             SimulationError: no answer.
         """
-        return _number(_fields(self._link.request(f"bits {max(bits, 0):d}")), "bits")
+        return number_of(fields_of(self._link.request(f"bits {max(bits, 0):d}")), "bits")
 
     def set_length(self, length: int) -> None:
         """Let the next runs have `length` tokens; inputs and outputs then are as long.
@@ -223,7 +165,7 @@ class FirmwareClient:
         if self._stream and info.state_bytes:
             self._replay(self._stream[:-1])
         reply = self._request_run(inputs, f"dump {step:d}")
-        return _data(line for line in reply if line.startswith("data="))
+        return data_of(line for line in reply if line.startswith("data="))
 
     def _request_run(self, inputs: Sequence[Array], command: str) -> tuple[str, ...]:
         """The lines of the reply; of an image that comes by rows, those of all its runs."""
@@ -283,17 +225,17 @@ class FirmwareClient:
         reply = self._request_run(inputs, command)
         info = self._info or self.info()
         facts = [line for line in reply if not line.startswith("step=")]
-        fields = _fields(facts)
-        steps = tuple(_parse_step(line) for line in reply if line.startswith("step="))
-        cycles = [_number(_fields([line]), "cycles") for line in facts if line[:7] == "cycles="]
+        fields = fields_of(facts)
+        steps = tuple(parse_step(line) for line in reply if line.startswith("step="))
+        cycles = [number_of(fields_of([line]), "cycles") for line in facts if line[:7] == "cycles="]
         ready = sum(line == "ready=0" for line in facts) < info.image_runs
         return FirmwareRun(
             outputs=tuple(
                 self._read(index, tensor) if ready else _nothing(tensor)
                 for index, tensor in enumerate(info.outputs)
             ),
-            cycles=None if command != "run" else sum(cycles) or _number(fields, "cycles"),
-            stack_bytes=_number(fields, "stack"),
+            cycles=None if command != "run" else sum(cycles) or number_of(fields, "cycles"),
+            stack_bytes=number_of(fields, "stack"),
             steps=steps,
             ready=ready,
         )
@@ -308,7 +250,7 @@ class FirmwareClient:
                 self._write_lines(index, start, data, info.line_bytes)
 
     def _write_lines(self, index: int, start: int, data: bytes, line_bytes: int) -> None:
-        chunk = (line_bytes - _REQUEST_OVERHEAD) // 2
+        chunk = (line_bytes - REQUEST_OVERHEAD) // 2
         for at in range(0, len(data), chunk):
             self._link.request(f"write {index} {start + at} {data[at : at + chunk].hex()}")
 
@@ -320,7 +262,7 @@ class FirmwareClient:
         return frozen(np.frombuffer(data, tensor.dtype.numpy.newbyteorder("<")), tensor.dtype.value)
 
     def _read_part(self, index: int, start: int, count: int) -> bytes:
-        data = _data(self._link.request(f"read {index} {start} {count}"))
+        data = data_of(self._link.request(f"read {index} {start} {count}"))
         if len(data) != count:
             raise SimulationError(f"output {index}: {len(data)} bytes came instead of {count}")
         return data
@@ -347,96 +289,3 @@ def _payloads(inputs: Sequence[Array], info: FirmwareInfo) -> list[bytes]:
             )
         payloads.append(array.astype(array.dtype.newbyteorder("<")).tobytes())
     return payloads
-
-
-def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
-    tensors = ("input=", "output=")
-    fields = _fields(line for line in lines if not line.startswith(tensors))
-    version = _number(fields, "protocol")
-    if version != PROTOCOL_VERSION:
-        raise SimulationError(
-            f"the firmware speaks protocol {version}, this edgec {PROTOCOL_VERSION}",
-            hint="build the firmware again",
-        )
-    if _number(fields, "line") < 2 * _REQUEST_OVERHEAD:
-        raise _unexpected(f"line={fields['line']}")
-    image_runs = max(_number(fields, "image_runs"), 1) if "image_runs" in fields else 1
-    inputs = (_parse_tensor(line) for line in lines if line.startswith("input="))
-    try:
-        return FirmwareInfo(
-            edgec=fields["edgec"],
-            board=fields["board"],
-            clock_hz=_number(fields, "clock_hz"),
-            line_bytes=_number(fields, "line"),
-            frame_bytes=_number(fields, "frame") if "frame" in fields else 0,
-            stack_bytes=_number(fields, "stack"),
-            models=_number(fields, "models"),
-            model=fields["model"],
-            digest=fields["digest"],
-            arena_bytes=_number(fields, "arena"),
-            state_bytes=_number(fields, "state") if "state" in fields else 0,
-            steps=_number(fields, "steps"),
-            runtime_bits=fields.get("runtime_bits") == "1",
-            max_length=_number(fields, "max_length") if "max_length" in fields else 0,
-            inputs=tuple(replace(t, size_bytes=image_runs * t.size_bytes) for t in inputs),
-            outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
-            image_runs=image_runs,
-        )
-    except KeyError as error:
-        raise _unexpected(f"{error.args[0]} is missing") from error
-
-
-def _parse_tensor(line: str) -> PortTensor:
-    fields = _fields(line.split())
-    try:
-        dtype = DType(fields.get("dtype", ""))
-        zero_point = int(fields.get("zero_point", ""))
-    except ValueError as error:
-        raise _unexpected(line) from error
-    size = _number(fields, "bytes")
-    if size % dtype.numpy.itemsize or not -(2**31) <= zero_point < 2**31:
-        raise _unexpected(line)
-    return PortTensor(size, dtype, zero_point)
-
-
-def _data(lines: Iterable[str]) -> bytes:
-    """The bytes of lines `data=HEX`."""
-    found = list(lines)
-    try:
-        return b"".join(bytes.fromhex(line.removeprefix("data=")) for line in found)
-    except ValueError as error:
-        raise _unexpected("\n".join(found)) from error
-
-
-def _parse_step(line: str) -> FirmwareStep:
-    fields = _fields(line.split())
-    return FirmwareStep(
-        number=_number(fields, "step"),
-        size_bytes=_number(fields, "bytes"),
-        crc=_number(fields, "crc", base=16) if "crc" in fields else None,
-        cycles=_number(fields, "cycles") if "cycles" in fields else None,
-    )
-
-
-def _fields(items: Iterable[str]) -> dict[str, str]:
-    """`key=value` items as a dictionary."""
-    pairs = (item.partition("=") for item in items)
-    return {key: value for key, _, value in pairs}
-
-
-def _number(fields: Mapping[str, str], key: str, base: int = 10) -> int:
-    """A number of the firmware's replies, all of which are unsigned and of 32 bits."""
-    try:
-        number = int(fields[key], base)
-    except (KeyError, ValueError) as error:
-        raise _unexpected(f"{key}={fields.get(key, '')}") from error
-    if not 0 <= number < 2**32:
-        raise _unexpected(f"{key}={fields[key]}")
-    return number
-
-
-def _unexpected(text: str) -> SimulationError:
-    return SimulationError(
-        f"the firmware sent something unexpected: {text[:200]}",
-        hint="build the firmware with this version of edgec",
-    )

@@ -9,7 +9,8 @@ from pathlib import Path
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.emulator_image import load_image
-from edgec.sim.protocol import FirmwareClient, FirmwareInfo
+from edgec.sim.protocol import FirmwareClient
+from edgec.sim.replies import FirmwareInfo
 from edgec.sim.trace_plan import TracePlan, make_plan
 from edgec.sim.trace_records import Tracer, TraceRecords
 from edgec.target.board import Board

@@ -18,7 +18,8 @@ from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import runs_natively
 from edgec.sim.host_process import HostProcess, host_process
 from edgec.sim.link import RequestError
-from edgec.sim.protocol import FirmwareClient, FirmwareStep
+from edgec.sim.protocol import FirmwareClient
+from edgec.sim.replies import FirmwareStep
 from edgec.workflow.session import (
     LIBRARY_DIR,
     TARGETS,

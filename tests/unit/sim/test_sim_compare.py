@@ -11,7 +11,7 @@ from random_net import Net
 from edgec.base.errors import SimulationError
 from edgec.lower import Program
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
-from edgec.sim.protocol import FirmwareStep
+from edgec.sim.replies import FirmwareStep
 
 GRAPH = grow_network(Net.seeded(11), nodes=12)
 SAMPLE = samples_of(GRAPH)[4]
