@@ -61,6 +61,14 @@ def test_states_have_int16_codes_unless_int8_is_asked_for(tmp_path):
     assert _types(Network(proto, tmp_path, Precision.INT8)) == {DType.INT8}
 
 
+def test_states_that_a_program_hands_on_have_int16_codes(tmp_path):
+    """An input that is only the first state of a layer; the sequence keeps int8 codes."""
+    network = Network(recurrent("LSTM", steps=4, states=True), tmp_path)
+    types = [network.integer.tensor(name).dtype for name in network.integer.inputs]
+    assert types == [DType.INT8, DType.INT16, DType.INT16]
+    assert _types(network) == {DType.INT16}
+
+
 def test_the_input_keeps_int8(tmp_path):
     network = Network(recurrent("GRU", steps=4), tmp_path)
     assert network.integer.tensor("x").dtype is DType.INT8
