@@ -25,8 +25,8 @@ from edgec.target.target import Target
 _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
-_SLOWER = 1.2
-"""Kernels with less scratch memory may take a fifth more cycles than the fastest one."""
+_SLOWER = 1.7
+"""Kernels with less scratch memory may take so many times the cycles of the fastest one."""
 _FASTER = 0.998
 """A larger arena is worth at least the five hundredth part of the time."""
 _SLIDE_CYCLES = 0.75
