@@ -16,8 +16,9 @@ from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import IMPOSSIBLE, Need, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Need, Section, Sections, chains_of
 from edgec.passes.rows.row_graph import by_itself, in_turns
+from edgec.passes.rows.timeline import Timeline
 from edgec.report.model import RowsPoint, RowsReport
 from edgec.target.board import Board
 from edgec.target.target import Target
@@ -27,6 +28,8 @@ _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 places are known only when kernels are chosen."""
 _SLOWER = 1.7
 """Kernels with less scratch memory may take so many times the cycles of the fastest one."""
+_RETRIES = 4
+"""Times that chains are chosen again for a limit that they turned out to pass."""
 _FASTER = 0.998
 """A larger arena is worth at least the five hundredth part of the time."""
 _SLIDE_CYCLES = 0.75
@@ -247,25 +250,45 @@ def _ways(
         whole_cycles={} if estimator is None else _cycles_by_name(graph, choices, estimator),
     )
     names = [choice.node.name for choice in choices]
-    found: dict[tuple[object, ...], tuple[RowsChoice, ...]] = {}
+    found: dict[tuple[Timeline | None, ...], tuple[RowsChoice, ...]] = {}
     for steps in (peak.by_step, alone.by_step):
         sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)), handed)
         if sections.least_bytes >= IMPOSSIBLE:
             continue
-        for factor in _LIMITS:
-            cut = sections.cheapest(int(sections.least_bytes * factor))
-            key = tuple((each.first, each.end, each.size_bytes) for each in cut)
-            if cut and key not in found:
-                made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
-                cost = sum(each.cost for each in cut)
-                kernels = select_kernels(made, target, decisions)
-                found[key] = tuple(
-                    RowsChoice(made, each, floor, _cycles(made, each, target), cost)
-                    for each, floor in _with_less_scratch(made, kernels, target)
-                )
+        for limit in [int(sections.least_bytes * factor) for factor in _LIMITS]:
+            for _ in range(_RETRIES):
+                cut = sections.cheapest(limit)
+                key = tuple(each.chain for each in cut)
+                if not cut or key in found:
+                    break
+                found[key] = ways = _kernels_of(graph, cut, target, decisions)
+                if ways[-1].arena_bytes <= limit:
+                    break
+                highest = _highest(cut, graph, ways[-1])
+                sections = sections.grown(highest, ways[-1].arena_bytes)
     # Plans take long, and reach their floors mostly.
     front = _front(each for ways in found.values() for each in ways)
     return [replace(each, arena_bytes=_arena(each.graph, each.choices)) for each in front]
+
+
+def _kernels_of(
+    graph: Graph, cut: Sequence[Section], target: Target, decisions: Mapping[str, object]
+) -> tuple[RowsChoice, ...]:
+    """Kernels of a graph with some chains in turns, with less and less scratch memory."""
+    made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
+    kernels, cost = select_kernels(made, target, decisions), sum(each.cost for each in cut)
+    return tuple(
+        RowsChoice(made, each, floor, _cycles(made, each, target), cost)
+        for each, floor in _with_less_scratch(made, kernels, target)
+    )
+
+
+def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
+    """The chain with the step that needs most, or the one for which that has rows of padding."""
+    peak = _peak(made.graph, made.choices)
+    name = made.choices[peak.by_step.index(peak.arena_bytes)].node.name
+    number = next((n for n, node in enumerate(graph.nodes) if node.name == name), 0)
+    return next((each for each in cut if number < each.end), cut[-1])
 
 
 def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
@@ -316,13 +339,11 @@ def _with_less_scratch(
 
 
 def _planned(graph: Graph, choices: tuple[KernelChoice, ...], target: Target) -> RowsChoice:
-    arena_bytes = _arena(graph, choices)
-    return RowsChoice(graph, choices, arena_bytes, _cycles(graph, choices, target))
+    return RowsChoice(graph, choices, _arena(graph, choices), _cycles(graph, choices, target))
 
 
 def _arena(graph: Graph, choices: Sequence[KernelChoice]) -> int:
-    buffers, overlaps, _ = buffers_of(graph, choices)
-    return plan_memory(buffers, overlaps).arena_bytes
+    return plan_memory(*buffers_of(graph, choices)[:2]).arena_bytes
 
 
 def _estimator(target: Target) -> Estimator | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -109,6 +109,11 @@ class Sections:
         for each in self.all:
             best[each.end] = min(best[each.end], max(best[each.first], each.size_bytes))
         return best[count]
+
+    def grown(self, section: Section, size_bytes: int) -> Sections:
+        """These with a section that turned out to take more bytes."""
+        more = replace(section, size_bytes=size_bytes)
+        return replace(self, all=tuple(more if s is section else s for s in self.all))
 
     def cheapest(self, limit_bytes: int) -> tuple[Section, ...]:
         """The chains of the cheapest way whose sections all stay within a limit.
