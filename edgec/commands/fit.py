@@ -25,7 +25,6 @@ from edgec.base.options import (
     Rows,
     no_progress,
 )
-from edgec.base.samples import SampleFile
 from edgec.commands.compile import compile_model
 from edgec.commands.fit_prices import Built, Pricing, Setting
 from edgec.fit.problem import Bounds, Figures
@@ -36,13 +35,15 @@ from edgec.quant.effects import quantization_effects
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
-from edgec.workflow.integer import IntegerModel, RealModel, quantized_model, real_model
+from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 
 CYCLES_MAY, BYTES_MAY = 0.03, 0.01
 """Shares by which cycles and bytes of a build may differ from the prediction."""
 _MOST_BUILDS = 8
 _MOST_ROUNDS = 40
+_ROOMY = 0.9
+"""Share of the flash limit below which code need not be small."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
 
@@ -87,7 +88,7 @@ class Search:
         self,
         model: Path,
         board: Board,
-        samples: SampleFile | None,
+        samples: Calibration,
         options: CompileOptions,
         limits: FitLimits,
         progress: Progress = no_progress,
@@ -248,8 +249,28 @@ class Search:
         self.pricing.arena(point.setting, point.int16)
         return self.predicted(point).ram_bytes > self.bounds.ram_bytes
 
+    def _pruned(self) -> tuple[Setting, ...]:
+        """Settings that a limit may need, by builds of the usual one with int8 and int16 codes."""
+        usual = self.settings[0]
+        ends = {Point(usual, ()), Point(usual, self.pricing.tensors)}
+        try:
+            found = [
+                self.built(point).figures for point in sorted(ends, key=lambda p: len(p.int16))
+            ]
+        except MemoryPlanError:
+            return self.settings
+        roomy = max(each.flash_bytes for each in found) <= _ROOMY * self.bounds.flash_bytes
+        whole = max(each.ram_bytes for each in found) <= self.bounds.ram_bytes
+        return tuple(
+            each
+            for each in self.settings
+            if not (roomy and each.optimize is not usual.optimize)
+            and not (whole and each.rows is not usual.rows)
+        )
+
     def _references(self) -> None:
         """Build what prices are held against: int8 for each way of code, and int16 everywhere."""
+        self.settings = self._pruned()
         usual = self.settings[0]
         seen: dict[tuple[Optimize, Placement | None], Setting] = {}
         for setting in self.settings:
@@ -330,7 +351,10 @@ class Search:
                 needs.append(f"{name}={self._said(aim, self.predicted(point))}")
         hint = "any one of these limits alone would do: " if len(needs) > 1 else "would do: "
         near = min(
-            ((built.figures.excess(self.bounds), i) for i, built in enumerate(self._built.values())),
+            (
+                (built.figures.excess(self.bounds), i)
+                for i, built in enumerate(self._built.values())
+            ),
             default=None,
         )
         text = f"no build was found {what}"
@@ -414,7 +438,7 @@ def _close(predicted: Figures, measured: Figures) -> bool:
 def fit(
     model: Path,
     board: Board,
-    samples: SampleFile | None,
+    samples: Calibration,
     options: CompileOptions,
     limits: FitLimits,
     progress: Progress = no_progress,

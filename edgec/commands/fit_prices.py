@@ -47,6 +47,8 @@ _UNCOUNTED_CODE = 500
 _UNCOUNTED_CYCLES = 11.0
 """Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
 _MORE_PROBES = 6
+_NOISIER = 4.0
+"""Noises together are at most this many times their sum, or a part of it."""
 _NOTHING: State = frozenset()
 
 
@@ -143,6 +145,8 @@ class Pricing:
         self._seen: set[tuple[Optimize, Hashable]] = set()
         self._exact: dict[tuple[Setting, str, State], float] = {}
         self._ratios: dict[tuple[Setting, str, bool], float] = {}
+        self._own: dict[tuple[Setting, str, str, bool], float] = {}
+        self._noisier = 1.0
         self._turned: dict[Setting, float] = {}
         self._outside: dict[Setting, float] = {}
         self._flash: dict[Setting, float] = {}
@@ -182,8 +186,10 @@ class Pricing:
         for name in self.tensors:
             taken = {colours[other] for other in beside[name] if other in colours}
             colours[name] = next(n for n in range(len(self.tensors)) if n not in taken)
-        sets = [frozenset(n for n in self.tensors if colours[n] == c) for c in
-                range(max(colours.values()) + 1)]
+        sets = [
+            frozenset(n for n in self.tensors if colours[n] == c)
+            for c in range(max(colours.values()) + 1)
+        ]
         dice = random.Random(0)  # noqa: S311
         more = [
             frozenset(n for n in self.tensors if dice.random() < 0.5) for _ in range(_MORE_PROBES)
@@ -265,7 +271,7 @@ class Pricing:
             cells=cells,
             functions=functions,
             needs=self._needs(setting),
-            noises=self._noises,
+            noises={name: noise * self._noisier for name, noise in self._noises.items()},
             floor=self.floor,
             flash_bytes=self._near(self._flash, setting, 0.0),
             ram_bytes=self._near(self._ram, setting, 0.0),
@@ -282,7 +288,8 @@ class Pricing:
             return None
         cycles = self._exact.get((setting, name, state))
         if cycles is None:
-            cycles = layer.cycles * self._ratio(setting, layer)
+            own = self._own.get((setting, name, layer.family, layer.wide))
+            cycles = layer.cycles * (self._ratio(setting, layer) if own is None else own)
         return Cost(cycles, layer.constant_bytes, layer.function)
 
     def _ratio(self, setting: Setting, layer: _Layer) -> float:
@@ -298,9 +305,7 @@ class Pricing:
         """Time of the int8 network in turns, as a multiple of that of layers as a whole."""
         if setting not in self._turned:
             ways = (setting.rows, Rows.NEVER)
-            cycles = [
-                (replace(setting, rows=rows)).options(self._options, ()) for rows in ways
-            ]
+            cycles = [(replace(setting, rows=rows)).options(self._options, ()) for rows in ways]
             speeds = [placed(self.plan_of(()), self._board, each).speed for each in cycles]
             turned, whole = (1.0 if speed is None else speed.cycles for speed in speeds)
             self._turned[setting] = max(turned / whole, 1.0)
@@ -321,9 +326,7 @@ class Pricing:
         if setting.rows is Rows.ALWAYS:
             return [Need(self.arena(setting, ()), {})]
         plan = self.plan_of(())
-        choices = select_kernels(
-            plan.graph, Target.of(self._board, setting.optimize), plan.configs
-        )
+        choices = select_kernels(plan.graph, Target.of(self._board, setting.optimize), plan.configs)
         buffers, overlaps, _ = buffers_of(plan.graph, choices)
         peak = Peak.of(buffers, overlaps)
         found = []
@@ -367,9 +370,13 @@ class Pricing:
                 continue
             cycles = built.layers[name]
             inside += cycles
-            tensors = self._cells_of(optimize)[name][0] if name in self._cells_of(optimize) else None
+            tensors = (
+                self._cells_of(optimize)[name][0] if name in self._cells_of(optimize) else None
+            )
             if tensors is not None:
                 self._exact[setting, name, tensors & chosen] = cycles
+            if layer.cycles > 0.0:
+                self._own[setting, name, layer.family, layer.wide] = cycles / layer.cycles
             entry = sums[layer.family, layer.wide]
             entry[0] += cycles
             entry[1] += layer.cycles
@@ -377,6 +384,11 @@ class Pricing:
             if priced > 0.0:
                 self._ratios[setting, family, wide] = measured / priced
         self._outside[setting] = built.figures.cycles - inside
+        alone = sum(noise for name, noise in self._noises.items() if name not in chosen)
+        if chosen and alone > 0.0:
+            # Noises of neighbours are not quite independent.
+            found = (built.figures.noise - self.floor) / alone
+            self._noisier = min(max(found, 1.0 / _NOISIER), _NOISIER)
         self._learn_code(setting, layers, built)
         copied = sum(l.constant_bytes for l in layers.values())
         extra = copied if setting.placement is Placement.SRAM else 0
@@ -396,11 +408,10 @@ class Pricing:
             whole = sum(sizes.values())
             for key, size in sizes.items():
                 self._functions[optimize, key] = max(size + change * size / whole, 0.0)
-            rest = built.figures.flash_bytes - constants - sum(
-                self._size(optimize, layer) for layer in called.values()
+            rest = (
+                built.figures.flash_bytes
+                - constants
+                - sum(self._size(optimize, layer) for layer in called.values())
             )
         self._flash[setting] = rest
         self._seen |= {(optimize, key) for key in called}
-
-
-
