@@ -78,14 +78,19 @@ def fitted_lines(fitted: Fitted, clock_hz: int, words: Sequence[str]) -> list[st
         ("flash", "flash_bytes", 1.0, ",.0f"),
         ("RAM", "ram_bytes", 1.0, ",.0f"),
     ):
-        first, second, most = (getattr(each, key) for each in (predicted, measured, bounds))
+        second, most = (getattr(each, key) for each in (measured, bounds))
         limit = format(most * scale, form) if math.isfinite(most) else ""
-        share = f"{first / second - 1:+.1%}"
-        rows.append((name, format(first * scale, form), format(second * scale, form), share, limit))
+        first, share = "-", ""
+        if predicted is not None:
+            number = getattr(predicted, key)
+            first, share = format(number * scale, form), f"{number / second - 1:+.1%}"
+        rows.append((name, first, format(second * scale, form), share, limit))
     if not math.isnan(measured.noise):
         limit = f"{-10 * math.log10(bounds.noise):.1f}" if math.isfinite(bounds.noise) else ""
-        first, second = predicted.decibels, measured.decibels
-        rows.append(("dB", f"{first:.1f}", f"{second:.1f}", f"{first - second:+.1f}", limit))
+        found = measured.decibels
+        first = "-" if predicted is None else f"{predicted.decibels:.1f}"
+        share = "" if predicted is None else f"{predicted.decibels - found:+.1f}"
+        rows.append(("dB", first, f"{found:.1f}", share, limit))
     lines = [f"{r[0]:8}{r[1]:>13}{r[2]:>13}{r[3]:>12}{r[4]:>13}" for r in rows]
     if fitted.drop is not None:
         lines.append(f"decisions that differ from the float network's: {fitted.drop:.2f} points")

@@ -187,7 +187,7 @@ Int16Option = Annotated[
     typer.Option(
         "--int16",
         metavar="TENSOR",
-        help="For --precision auto: a tensor with int16 codes, once for each; no other one has them.",
+        help="For --precision auto: a tensor with int16 codes, once for each; others are int8.",
         rich_help_panel=QUANTIZATION,
     ),
 ]

@@ -152,13 +152,7 @@ def compile_model(
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
         front = front_end_of(options.front_end)
-        if quantized is None:
-            real = real_model(source, calibration, options, say, front)
-            _check_possible(real.graph, target, options)
-            real = with_labels(real, options.labels)
-            exact = quantized_model(real, options, say, BoardPrices(target))
-        else:
-            exact = quantized
+        exact = quantized or _quantized(source, target, calibration, options, say)
         ready, pools = plan_pooled_layers(
             heard_model(with_stream(exact, options.stream), front), target, options.pool, say
         )
@@ -225,6 +219,16 @@ def compile_model(
         if finished is not None:
             finished(staging)
     return CompileResult(folder, report, ready, program, made.plan)
+
+
+def _quantized(
+    source: Path, board: Board, calibration: Calibration, options: CompileOptions, say: Progress
+) -> IntegerModel:
+    """The integer model of a file, unless the board surely cannot hold it."""
+    front = front_end_of(options.front_end)
+    real = real_model(source, calibration, options, say, front)
+    _check_possible(real.graph, board, options)
+    return quantized_model(with_labels(real, options.labels), options, say, BoardPrices(board))
 
 
 def _on_disk(calibration: Calibration) -> Path | None:

@@ -1,12 +1,14 @@
 """`compile --fit`: the build with the least noise, or the fastest one, within limits.
 
 All choices are priced (`fit_prices`), a mixed-integer program finds the best one (`edgec.fit`), and
-firmware is built from it and traced.  Where that differs from the prediction by more than it may,
-or exceeds a limit, the prices take over what was measured, and the program is solved again.
+firmware is built from it and traced.  The prices take over what was measured, and the program is
+solved again without what was built, until nothing that it finds promises to be better than the best
+build within the limits.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import tempfile
 from collections.abc import Sequence
@@ -27,7 +29,7 @@ from edgec.base.options import (
 )
 from edgec.commands.compile import compile_model
 from edgec.commands.fit_prices import Built, Pricing, Setting
-from edgec.fit.problem import Bounds, Figures
+from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best, check_solver
 from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
@@ -38,9 +40,10 @@ from edgec.workflow.front_end import front_end_of
 from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 
-CYCLES_MAY, BYTES_MAY = 0.03, 0.01
-"""Shares by which cycles and bytes of a build may differ from the prediction."""
-_MOST_BUILDS = 8
+_log = logging.getLogger(__name__)
+_GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
+"""Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
+_MOST_BUILDS = 6
 _MOST_ROUNDS = 40
 _ROOMY = 0.9
 """Share of the flash limit below which code need not be small."""
@@ -62,7 +65,8 @@ class Fitted:
     Attributes:
         point: the choice.
         options: plain options that give it again, without a search.
-        predicted: its figures before it was built.
+        predicted: its figures before it was built; None: it is one of those that prices are held
+            against, which are built first.
         measured: those of its firmware.
         drop: percentage points of decisions that differ from the float network's; None: nobody
             asked.
@@ -73,7 +77,7 @@ class Fitted:
 
     point: Point
     options: CompileOptions
-    predicted: Figures
+    predicted: Figures | None
     measured: Figures
     drop: float | None
     builds: int
@@ -125,6 +129,8 @@ class Search:
         )
         self.settings = self._settings()
         self._built: dict[Point, Built] = {}
+        self._predicted: dict[Point, Figures] = {}
+        self._references_built = 0
 
     def _check_judged(self, limits: FitLimits) -> None:
         if self._space is None:
@@ -187,32 +193,49 @@ class Search:
             BudgetError: nothing is within the limits; says the nearest miss.
         """
         self._references()
-        bounds, aim = self.bounds, self.aim
-        predicted: dict[Point, Figures] = {}
+        bounds, found = self.bounds, self._inside()
         for _ in range(_MOST_ROUNDS):
-            point = self.best(bounds, aim)
-            if point is None:
-                if bounds.noise < self.bounds.noise:
-                    raise self._missed("of the accuracy that is asked for")
-                raise self._missed("within the limits")
+            point = self.best(bounds, self.aim)
+            if point is None or len(self._built) >= self._references_built + _MOST_BUILDS:
+                break
             if self._replanned(point):
                 continue
             figures = self.predicted(point)
-            # What its prices were before they were corrected by its own build.
-            predicted.setdefault(point, figures)
-            known = point in self._built
-            if not known and len(self._built) >= _MOST_BUILDS + len(self.settings):
-                raise self._missed(f"in {len(self._built)} builds")
+            if found is not None and not self._gains(figures, self._built[found].figures):
+                break
+            self._predicted[point] = figures
             measured = self.built(point).figures
-            if self._drop(point) > _or_infinity(self._limits.drop) or (
-                measured.noise > self.bounds.noise
-            ):
+            if self._misses(point):
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
-                continue
-            inside = measured.excess(self.bounds) <= 0.0
-            if inside and (known or _close(predicted[point], measured)):
-                return self._fitted(point, predicted[point], measured)
-        raise self._missed(f"in {_MOST_ROUNDS} rounds")
+            _log.info("predicted %s, measured %s", figures, measured)
+            found = self._inside()
+        if found is None:
+            raise self._missed(f"within the limits, by {len(self._built)} builds")
+        return self._fitted(found)
+
+    def _inside(self) -> Point | None:
+        """The best of the builds that are within the limits."""
+        inside = [
+            point
+            for point, built in self._built.items()
+            if built.figures.excess(self.bounds) <= 0.0 and not self._misses(point)
+        ]
+        return min(inside, key=lambda p: self._order(self._built[p].figures), default=None)
+
+    def _order(self, figures: Figures) -> tuple[float, float]:
+        return (figures.noise if self.aim is Aim.NOISE else 0.0), figures.cycles
+
+    def _gains(self, figures: Figures, than: Figures) -> bool:
+        """Whether a prediction is better than a build by enough for a build of its own."""
+        if self.aim is Aim.NOISE and figures.noise < than.noise / _GAIN_NOISE:
+            return True
+        same = self.aim is Aim.CYCLES or figures.noise <= than.noise
+        return same and figures.cycles < than.cycles / _GAIN_CYCLES
+
+    def _misses(self, point: Point) -> bool:
+        """Whether a build is not as accurate as was asked for."""
+        noise = self._built[point].figures.noise
+        return noise > self.bounds.noise or self._drop(point) > _or_infinity(self._limits.drop)
 
     @property
     def aim(self) -> Aim:
@@ -226,7 +249,7 @@ class Search:
         self._progress("solving")
         found: list[tuple[float, float, int, Point]] = []
         for number, setting in enumerate(self.settings):
-            problem = self.pricing.problem(setting)
+            problem = self._problem(setting)
             int16 = best(problem, bounds, aim)
             if int16 is None:
                 continue
@@ -236,6 +259,11 @@ class Search:
                 rounded = 0.0 if math.isnan(value) else round(math.log(value), 2)
                 found.append((rounded, figures.cycles, number, Point(setting, int16)))
         return min(found)[-1] if found else None
+
+    def _problem(self, setting: Setting) -> Problem:
+        """What is left to choose: without what was built, whose figures are known."""
+        built = [frozenset(each.int16) for each in self._built if each.setting == setting]
+        return replace(self.pricing.problem(setting), excluded=tuple(built))
 
     def predicted(self, point: Point) -> Figures:
         """Figures of a choice by all that is known."""
@@ -291,6 +319,7 @@ class Search:
                 raise last
             for setting in rows:
                 self.built(Point(setting, ()))
+        self._references_built = len(self._built)
 
     def built(self, point: Point) -> Built:
         """Build a choice, trace it, and learn from it; once for each choice."""
@@ -328,12 +357,12 @@ class Search:
             return 0.0
         return self._space.drop(point.int16)
 
-    def _fitted(self, point: Point, predicted: Figures, measured: Figures) -> Fitted:
+    def _fitted(self, point: Point) -> Fitted:
         return Fitted(
             point,
             point.setting.options(self._options, point.int16),
-            predicted,
-            measured,
+            self._predicted.get(point),
+            self._built[point].figures,
             None if self._limits.drop is None else self._drop(point),
             len(self._built),
             len(self.pricing.tensors),
@@ -410,9 +439,6 @@ def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
         raise ConfigError(
             "does not go with --fit, which chooses or needs it", where=given, hint="leave it out"
         )
-    if limits == FitLimits(drop=limits.drop, target_db=limits.target_db) and limits.drop is None:
-        if limits.target_db is None:
-            raise ConfigError("there is no limit", where="--fit", hint="like flash=64K")
     least = board.memory.stack_bytes
     if limits.ram_bytes is not None and limits.ram_bytes <= least:
         raise ConfigError(
@@ -424,15 +450,6 @@ def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
 
 def _or_infinity(value: float | None) -> float:
     return math.inf if value is None else float(value)
-
-
-def _close(predicted: Figures, measured: Figures) -> bool:
-    pairs = (
-        (predicted.cycles, measured.cycles, CYCLES_MAY),
-        (predicted.flash_bytes, measured.flash_bytes, BYTES_MAY),
-        (predicted.ram_bytes, measured.ram_bytes, BYTES_MAY),
-    )
-    return all(abs(a / b - 1.0) <= most for a, b, most in pairs)
 
 
 def fit(

@@ -190,7 +190,7 @@ class Pricing:
             frozenset(n for n in self.tensors if colours[n] == c)
             for c in range(max(colours.values()) + 1)
         ]
-        dice = random.Random(0)  # noqa: S311
+        dice = random.Random(0)
         more = [
             frozenset(n for n in self.tensors if dice.random() < 0.5) for _ in range(_MORE_PROBES)
         ]
@@ -370,10 +370,8 @@ class Pricing:
                 continue
             cycles = built.layers[name]
             inside += cycles
-            tensors = (
-                self._cells_of(optimize)[name][0] if name in self._cells_of(optimize) else None
-            )
-            if tensors is not None:
+            if name in self._cells_of(optimize):
+                tensors = self._cells_of(optimize)[name][0]
                 self._exact[setting, name, tensors & chosen] = cycles
             if layer.cycles > 0.0:
                 self._own[setting, name, layer.family, layer.wide] = cycles / layer.cycles
@@ -390,7 +388,7 @@ class Pricing:
             found = (built.figures.noise - self.floor) / alone
             self._noisier = min(max(found, 1.0 / _NOISIER), _NOISIER)
         self._learn_code(setting, layers, built)
-        copied = sum(l.constant_bytes for l in layers.values())
+        copied = sum(each.constant_bytes for each in layers.values())
         extra = copied if setting.placement is Placement.SRAM else 0
         self._ram[setting] = built.figures.ram_bytes - built.arena_bytes - extra
 

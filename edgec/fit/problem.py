@@ -126,6 +126,7 @@ class Problem:
         ram_bytes: RAM beside the arena.
         copied: share of the constants that lies in RAM, too.
         cuts: plans of memory that were made.
+        excluded: choices that are not asked for.
         int8_noise: noise of the network fitted for int8 codes alone; NaN: nobody measured it.
     """
 
@@ -139,6 +140,7 @@ class Problem:
     ram_bytes: float
     copied: float = 0.0
     cuts: Sequence[Cut] = field(default=())
+    excluded: Sequence[State] = field(default=())
     int8_noise: float = math.nan
 
     def figures(self, chosen: Collection[str]) -> Figures | None:

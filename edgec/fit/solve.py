@@ -73,7 +73,8 @@ def best(problem: Problem, bounds: Bounds, aim: Aim) -> tuple[str, ...] | None:
 
 def _allowed(problem: Problem, chosen: tuple[str, ...], bounds: Bounds) -> bool:
     figures = problem.figures(chosen)
-    return figures is not None and figures.excess(bounds) <= 0.0
+    excluded = frozenset(chosen) in problem.excluded
+    return not excluded and figures is not None and figures.excess(bounds) <= 0.0
 
 
 def _solved(problem: Problem, bounds: Bounds, aim: Aim) -> tuple[str, ...] | None:
@@ -98,7 +99,8 @@ class _Program:
         import highspy  # noqa: PLC0415  (an extra)
 
         self._problem = problem
-        self._solver: Any = highspy.Highs()
+        make: Any = highspy.Highs
+        self._solver: Any = make()
         for key, value in (
             ("log_to_console", False),
             ("output_flag", False),
@@ -163,6 +165,9 @@ class _Program:
                     code = problem.functions[cost.function]
                     flash.append((functions[cost.function], code))
                 self._row([(functions[cost.function], 1.0), (column, -1.0)], lower=0.0)
+        for excluded in problem.excluded:
+            others = [(c, -1.0 if t in excluded else 1.0) for t, c in self._x.items()]
+            self._row(others, lower=1.0 - len(excluded))
         arena = self._column(upper=self._infinity)
         for need in problem.needs:
             more = [(self._x[t], -float(n)) for t, n in sorted(need.more.items())]
