@@ -182,6 +182,24 @@ PrecisionOption = Annotated[
         rich_help_panel=QUANTIZATION,
     ),
 ]
+Int16Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--int16",
+        metavar="TENSOR",
+        help="For --precision auto: a tensor with int16 codes, once for each; others are int8.",
+        rich_help_panel=QUANTIZATION,
+    ),
+]
+FitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fit",
+        metavar="flash=64K,ram=32K,ms=20[,drop=0.5][,db=30]",
+        help="Choose precision, rows, placement and code for the least noise within these limits.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 TargetDb = Annotated[
     float | None,
     typer.Option(
