@@ -13,7 +13,7 @@ from bad_input_support import edgec
 from documents import DOCS, blocks
 from places import REPOSITORY
 from serial_lines import qemu_socket
-from tutorials import OF_MEMORY, OF_THE_MODEL, Walk, do, matched
+from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
@@ -85,3 +85,10 @@ def test_numbers_that_no_compiler_changes_are_compared() -> None:
         with pytest.raises(AssertionError, match="not printed, or not there"):
             matched(wrong, output, OF_THE_MODEL)
     assert len(matched(fits.replace("99.63", "99.44"), output, OF_MEMORY)) == 3
+
+
+def test_with_the_compiler_of_the_pages_all_numbers_are_compared() -> None:
+    output = "flash 33,012 bytes\ntook 7 s"
+    assert matched("flash 33,012 bytes\ntook 9 s", output, OF_THE_BUILD)
+    with pytest.raises(AssertionError, match="not printed, or not there"):
+        matched("flash 32,812 bytes", output, OF_THE_BUILD)
