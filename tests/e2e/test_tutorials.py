@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -17,16 +18,20 @@ from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
-    {"accuracy-dropped", "adding-a-board", "ci", "index", "smaller", "transformer-on-a-pi"}
+    {"accuracy-dropped", "adding-a-board", "ci", "index", "qat", "smaller", "transformer-on-a-pi"}
 )
 """Tutorials that take more than a few seconds."""
 Capsys = pytest.CaptureFixture[str]
 
 
 def marks(path: Path) -> list[pytest.MarkDecorator]:
-    """Those that train with PyTorch run where it is installed."""
-    needs_torch = any("import torch" in block.text for block in blocks(path))
-    return [pytest.mark.torch] * needs_torch + [pytest.mark.slow] * (path.stem in SLOW)
+    """Those that train with PyTorch run where it is installed, and torchao where they use it."""
+    text = "".join(block.text for block in blocks(path, "python"))
+    needs = [pytest.mark.torch] * ("import torch" in text)
+    if "torchao" in text:
+        is_missing = importlib.util.find_spec("torchao") is None
+        needs.append(pytest.mark.skipif(is_missing, reason="needs torchao"))
+    return needs + [pytest.mark.slow] * (path.stem in SLOW)
 
 
 PAGES = [
