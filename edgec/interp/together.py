@@ -112,8 +112,8 @@ class SideBySide:
         self, node: Node, operands: Sequence[Operand | None], lead: Callable[[Any, int, int], Any]
     ) -> tuple[Array, ...]:
         """Compute with the samples as one more axis before all others."""
-        rank = len(self._graph.shape(node.output))
         if isinstance(node.attrs, _BROADCAST):
+            rank = len(self._graph.shape(node.output))
             operands = self._reshaped(
                 node, operands, lambda n, shape: (n, *(1,) * (rank - len(shape)), *shape)
             )

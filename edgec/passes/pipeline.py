@@ -20,6 +20,7 @@ from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.fuse_softmax import fuse_softmax
 from edgec.passes.hide_by_choice import hide_by_choice
 from edgec.passes.hold_carried import held_notes, hold_carried
+from edgec.passes.images_in_turns import image_notes, images_in_turns
 from edgec.passes.join_products import join_products
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves, sink_reshape
@@ -74,6 +75,7 @@ TRANSFORMER_PASSES = (
 """The passes after `REAL_PASSES` for graphs that `quant.transformer` quantizes."""
 
 _LAST_PASSES = (
+    Pass("images_in_turns", Stage.INTEGER, Stage.INTEGER, images_in_turns, image_notes),
     Pass("merge_top_k", Stage.INTEGER, Stage.INTEGER, merge_top_k),
     Pass("slide_windows", Stage.INTEGER, Stage.INTEGER, slide_windows),
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
