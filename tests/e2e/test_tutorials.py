@@ -14,7 +14,7 @@ from bad_input_support import edgec
 from documents import DOCS, blocks
 from places import REPOSITORY
 from serial_lines import qemu_socket
-from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched
+from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched, unprinted_figures
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
@@ -72,6 +72,18 @@ def walk(capsys: Capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 @pytest.mark.parametrize("path", PAGES)
 def test_tutorial(path: Path, walk: Walk, request: pytest.FixtureRequest) -> None:
     do(path, walk, request.config.getoption("--update-golden"))
+
+
+@pytest.mark.parametrize("path", sorted(TUTORIALS.glob("*.md")), ids=lambda path: path.stem)
+def test_figures_of_the_text_are_printed_on_the_page(path: Path) -> None:
+    """They cannot drift: what a page shows is compared with what its commands print."""
+    assert unprinted_figures(path) == []
+
+
+def test_a_figure_that_no_command_prints_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("It takes 12.5 KB and 7 ms.\n\n```text\nflash 12.5 KB, 0.7 ms\n```\n", "utf-8")
+    assert unprinted_figures(page) == ["7"]
 
 
 def test_output_that_is_not_printed_is_noticed() -> None:

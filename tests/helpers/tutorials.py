@@ -38,6 +38,8 @@ OF_THE_BUILD = re.compile(r"^(?!.*\d s\b)")
 """Lines whose numbers the compiler of the pages does not change: all but those of seconds."""
 COMPILER = "12.2.1"
 """Version of `arm-none-eabi-gcc` that the numbers in the pages come from, that of Debian 12."""
+_FIGURE = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ?(?:%|KB|MB|bytes|cycles|dB|ms|µs|points)")
+_NO_PROSE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 Stand = Callable[[Sequence[str]], str | None]
 """Runs a command in a test's own way and gives its output; None: it is an ordinary one."""
 
@@ -64,6 +66,14 @@ def is_same(shown: str, real: str, steady: re.Pattern[str] | None) -> bool:
     if masked(shown) != masked(real):
         return False
     return steady is None or not steady.search(shown) or shown.split() == real.split()
+
+
+def unprinted_figures(path: Path) -> list[str]:
+    """Figures with a unit in the text of a page that none of its blocks holds."""
+    held = "\n".join(block.text for block in blocks(path))
+    figures = _FIGURE.findall(_NO_PROSE.sub("", path.read_text("utf-8")))
+    alone = r"(?<![\w.,]){}(?![\w.,]*\d)"
+    return [each for each in figures if not re.search(alone.format(re.escape(each)), held)]
 
 
 def matched(shown: str, output: str, steady: re.Pattern[str] | None) -> list[str]:
