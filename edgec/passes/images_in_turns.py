@@ -250,7 +250,7 @@ class _Rewrite:
         return builder.build()
 
     def _operand(self, node: Node, name: str) -> str:
-        """Name of the value that a node of a turn reads in place of an operand."""
+        """The name that a node of a turn reads in place of an operand."""
         if not name or not _is_batched(self._graph, node, name, self._batch.count):
             return name
         if name not in self._names:

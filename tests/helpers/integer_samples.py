@@ -127,11 +127,11 @@ class IntegerMaker:
         return graph
 
 
-def random_integer_graph(seed: int) -> Graph:
+def random_integer_graph(seed: int, images: int = 1) -> Graph:
     """A few operators in random order on small images, with many constant channels."""
     m = IntegerMaker(seed)
     rng = m.rng
-    live = [m.conv(m.input(1, 5, 4, 3), int(rng.integers(2, 7)))]
+    live = [m.conv(m.input(images, 5, 4, 3), int(rng.integers(2, 7)))]
     for _ in range(int(rng.integers(2, 8))):
         x = live[rng.integers(max(0, len(live) - 2), len(live))]
         like = [v for v in live if m.shape(v) == m.shape(x)]
@@ -160,7 +160,7 @@ def random_integer_graph(seed: int) -> Graph:
                 pads = ((0, 0), (1, 0), (0, 1), (0, 0))
                 live.append(m.same(qops.QPad(pads, PadMode.CONSTANT, m.zero(x)), x))
     last = live[-1]
-    flat = m.same(qops.QReshape((1, int(np.prod(m.shape(last))))), last)
+    flat = m.same(qops.QReshape((images, int(np.prod(m.shape(last)[1:])))), last)
     outputs = [m.gemm(flat, 4, constant=0.0)]
     if rng.integers(3) == 0 and len(live) > 1:
         outputs.append(live[-2])

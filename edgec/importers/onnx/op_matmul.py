@@ -14,6 +14,7 @@ import numpy as np
 
 from edgec.importers.common.gathered import pick
 from edgec.importers.common.scattered import check_places
+from edgec.importers.common.stacked import stacked_product
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant, require_real
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir import ops
@@ -50,7 +51,7 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def matmul(ctx: Context, node: OnnxNode) -> Tensor:
-    """Two values, or one and a constant matrix or vector (leading dimensions of 1 allowed)."""
+    """Two values, or one and constant matrices or a vector."""
     return product(ctx, node.tensor(0), node.tensor(1))
 
 
@@ -58,7 +59,7 @@ def product(ctx: Context, a: Tensor, b: Tensor) -> Tensor:
     """``a @ b`` as numpy has it.
 
     Raises:
-        UnsupportedError: an operand is a scalar or holds integers, a constant several matrices.
+        UnsupportedError: an operand is a scalar or holds integers.
     """
     if min(len(a.shape), len(b.shape)) < 1:
         raise UnsupportedError("an operand is a scalar", "use Mul")
@@ -68,6 +69,8 @@ def product(ctx: Context, a: Tensor, b: Tensor) -> Tensor:
     rank = max(len(a2.shape), len(b2.shape))
     if isinstance(a2, Value) and isinstance(b2, Value):
         y: Tensor = ctx.emit(ops.MatMul(), require_real(a2), require_real(b2))
+    elif isinstance(b2, Constant) and _holds_several(b2):
+        y = stacked_product(ctx, _real(a2), _scaled(b2, 1.0))
     elif isinstance(b2, Constant):
         weight = ctx.pools.weight(_scaled(ctx.transpose(_matrix(b2), (1, 0)), 1.0))
         y = ctx.emit(ops.Gemm(), _real(a2), weight, None)
@@ -85,7 +88,11 @@ def _constant_left(ctx: Context, a: Tensor, b: Tensor, alpha: float) -> Tensor:
     """A const [M, K] times b [..., K, N], as the transpose of ``b.T @ a.T``."""
     if not isinstance(a, Constant):
         raise _both()
-    swap = (*range(len(b.shape) - 2), len(b.shape) - 1, len(b.shape) - 2)
+    swap = _swapped(b)
+    if _holds_several(a):
+        turned = _scaled(ctx.transpose(a, _swapped(a)), alpha)
+        y = stacked_product(ctx, _real(ctx.transpose(b, swap)), turned)
+        return ctx.transpose(y, _swapped(y))
     weight = ctx.pools.weight(_scaled(_matrix(a), alpha))
     y = ctx.emit(ops.Gemm(), _real(ctx.transpose(b, swap)), weight, None)
     return ctx.transpose(y, swap)
@@ -100,12 +107,18 @@ def _real(x: Tensor) -> Value:
 def _matrix(constant: Constant) -> Constant:
     """A constant with leading dimensions of 1 as a matrix."""
     shape = constant.shape
-    if math.prod(shape[:-2]) != 1:
-        raise UnsupportedError(
-            f"the constant operand {list(shape)} holds several matrices",
-            "split it into one MatMul per matrix",
-        )
     return moved_constant(constant, lambda array: array.reshape(shape[-2:]))
+
+
+def _holds_several(constant: Constant) -> bool:
+    """Whether a constant [..., K, N] holds more than one matrix."""
+    return math.prod(constant.shape[:-2]) != 1
+
+
+def _swapped(x: Tensor) -> tuple[int, ...]:
+    """The permutation that transposes each matrix [..., K, N]."""
+    rank = len(x.shape)
+    return (*range(rank - 2), rank - 1, rank - 2)
 
 
 def _scaled(constant: Tensor, factor: float) -> Constant:

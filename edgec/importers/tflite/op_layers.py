@@ -10,6 +10,7 @@ from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.base.names import shown
 from edgec.importers.common.attributes import same_padding
+from edgec.importers.common.stacked import stacked_product
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.tflite.attributes import fused, image_sizes, is_same, read_window
 from edgec.importers.tflite.context import Context, bias_params
@@ -90,13 +91,14 @@ def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
     if isinstance(b, Value) or (b.quant is not None and b.quant.dtype is DType.INT16):
         right = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
         return ctx.emit(ops.MatMul(), left, right)
-    if math.prod(b.shape[:-2]) != 1:
-        raise UnsupportedError("its constant holds several matrices", "split it")
     if node.tensor(0).dtype is DType.INT16:
         raise UnsupportedError(
             f"it multiplies int16 by {b.dtype.value}, which TensorFlow Lite Micro refuses",
             "convert it again",
         )
+    if math.prod(b.shape[:-2]) != 1:
+        several = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
+        return stacked_product(ctx, left, _as_input(node, 0, several))
     weight = ctx.reshape(b, b.shape[-2:])
     if not node.integer("AdjY"):
         weight = ctx.transpose(weight, (1, 0))

@@ -109,6 +109,45 @@ def test_einsum_with_a_constant_is_a_dense_layer(tmp_path):
     assert [n.op for n in graph.nodes if n.op != "Reshape"] == ["Gemm"]
 
 
+STACKS = {
+    "a group each": ((5, 3, 16), (5, 16, 2), ["Conv"]),
+    "a row each": ((5, 1, 4), (5, 4, 3), ["Conv"]),
+    "heads of one sequence": ((1, 1, 6, 4), (3, 4, 2), ["Gemm"]),
+    "of a matrix without more axes": ((6, 4), (3, 4, 2), ["Gemm"]),
+    "of a vector": ((4,), (3, 4, 2), ["Gemm"]),
+    "rows and groups": ((2, 3, 6, 4), (3, 4, 2), ["Conv"]),
+    "stacks of stacks": ((2, 3, 6, 4), (2, 3, 4, 2), ["Conv"]),
+    "outer axis in common": ((2, 3, 6, 4), (2, 1, 4, 2), ["Conv"]),
+    "one of two spread": ((2, 1, 6, 4), (2, 3, 4, 2), ["Expand", "Conv"]),
+    "columns": ((3, 6, 4), (3, 4, 1), ["Conv"]),
+}
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+@pytest.mark.parametrize("case", STACKS)
+def test_products_with_several_constant_matrices(case, side, tmp_path):
+    x, w, operators = STACKS[case]
+    inputs = ["x", "w"]
+    if side == "left":
+        if len(x) < 2:
+            pytest.skip("a vector on the right is a column")
+        x, w = ((*shape[:-2], shape[-1], shape[-2]) for shape in (x, w))
+        inputs = ["w", "x"]
+    graph = assert_same(model_of([N("MatMul", inputs, ["y"])], {"x": x}, {"w": f(*w)}), tmp_path)
+    moves = ("Reshape", "Transpose")
+    assert [node.op for node in graph.nodes if node.op not in moves] == operators
+
+
+@pytest.mark.parametrize(
+    "equation", ["bci,cio->bco", "bi,eio->beo", "bic,iocd->biod", "btc,hcd->bhtd"]
+)
+def test_einsums_of_several_constant_matrices(equation, tmp_path):
+    sizes = dict(zip("bcioetdh", (1, 3, 4, 5, 2, 6, 7, 2), strict=True))
+    x, w = ([sizes[i] for i in term] for term in equation.split("->")[0].split(","))
+    node = N("Einsum", ["x", "w"], ["y"], equation=equation)
+    assert_same(model_of([node], {"x": tuple(x)}, {"w": f(*w)}), tmp_path)
+
+
 @pytest.mark.parametrize(
     "equation", ["ijk->ij", "ij,jk->ijkk", "ij,ik->il", "...ijk,jk->i", "ij,jk,kl->il"]
 )

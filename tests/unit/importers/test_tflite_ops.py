@@ -14,7 +14,7 @@ from tflite_cases import (
     resized,
     scalar,
 )
-from tflite_models import Op, T, write_tflite
+from tflite_models import Op, T, const, write_tflite
 from tflite_oracle import needs_litert
 from tflite_same import assert_same
 
@@ -63,6 +63,18 @@ def test_matrices_computed_both(tmp_path: Path):
     path = write_tflite(tmp_path / "m", tensors, [op], ["x", "z"])
     rng = np.random.default_rng(3)
     assert_same(path, {n: rng.normal(size=tensors[n].shape).astype(np.float32) for n in "xz"})
+
+
+@needs_litert
+@pytest.mark.parametrize("transposed", [False, True])
+def test_several_constant_matrices(transposed: bool, tmp_path: Path):
+    shape = (3, 5, 4) if transposed else (3, 4, 5)
+    w = const(np.random.default_rng(4).normal(size=shape).astype(np.float32))
+    tensors = {"x": T((1, 3, 2, 4)), "w": w, "y": T((1,))}
+    op = Op("BATCH_MATMUL", ["x", "w"], ["y"], "BatchMatMulOptions", {"AdjY": transposed})
+    path = write_tflite(tmp_path / "m", tensors, [op])
+    x = np.random.default_rng(3).normal(size=(1, 3, 2, 4))
+    assert_same(path, {"x": x.astype(np.float32)})
 
 
 @needs_litert
