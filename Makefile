@@ -2,6 +2,7 @@
 # make test   install what is missing, check style and types, run the tests
 #             EDGEC_DATA_DIR=FOLDER make test: those of public networks, too (docs/data.md)
 # make docs   install what is missing, build the documentation site: build/site/index.html
+# make pictures   make the pictures of the documents again (needs Chromium): docs/assets
 VENV ?= .venv
 BIN := $(VENV)/bin
 BOARD ?= nucleo
@@ -19,7 +20,7 @@ C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" "
 # Compiled modules are kept, also where a machine is set up not to: hundreds of processes load them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test docs lint pytest pytest-slow format setup-demo setup-docs setup-test setup-slow clean
+.PHONY: demo test docs pictures lint pytest pytest-slow format setup-demo setup-docs setup-test setup-slow clean
 
 demo: setup-demo
 	$(BIN)/edgec compile examples/digits_resnet.onnx --board $(BOARD) --calibration examples/digits_calibration.npz --out $(DEMO)
@@ -29,6 +30,9 @@ test: lint pytest
 
 docs: setup-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+pictures: setup-test
+	$(BIN)/python tools/pictures.py
 
 setup-demo:
 	tools/setup.sh demo $(VENV)

@@ -1,6 +1,6 @@
 """Whether each layer gets the fastest of the kernels that could compute it: all of them are built.
 
-    python benchmarks/kernel_choice.py                          # the table of docs/benchmarks.md
+    python benchmarks/kernel_choice.py                       # the table of docs/benchmarks-speed.md
     python benchmarks/kernel_choice.py --networks dscnn-qdq --boards nucleo_l4r5zi
     python benchmarks/kernel_choice.py --json build/choice.json # kept, with what is there already
     python benchmarks/kernel_choice.py --json build/choice.json --boards    # prints what is there

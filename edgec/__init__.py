@@ -2,6 +2,7 @@
 
 >>> result = edgec.compile_model("model.onnx", "nucleo", calibration="samples.npz")
 >>> scores = result.run(x, on="host")
+>>> edgec.load("build/model-nucleo_f446re")  # another day; a notebook shows size, speed, accuracy
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from edgec.commands.inspect import inspect
     from edgec.commands.quantize import quantize_model
     from edgec.target.board import load_board
+    from edgec.workflow.build import Build, load
     from edgec.workflow.evaluation import evaluate
 
 __all__ = [
+    "Build",
     "CompileOptions",
     "CompileResult",
     "MaxLength",
@@ -30,11 +33,13 @@ __all__ = [
     "compile_model",
     "evaluate",
     "inspect",
+    "load",
     "load_board",
     "quantize_model",
 ]
 
 _HOMES = {
+    "Build": "workflow.build",
     "CompileOptions": "base.options",
     "CompileResult": "commands.compile",
     "MaxLength": "base.options",
@@ -44,6 +49,7 @@ _HOMES = {
     "compile_model": "commands.compile",
     "evaluate": "workflow.evaluation",
     "inspect": "commands.inspect",
+    "load": "workflow.build",
     "load_board": "target.board",
     "quantize_model": "commands.quantize",
 }

@@ -88,6 +88,11 @@ if [ "$target" = slow ] && ! "$venv/bin/python" -c 'import torch' 2>/dev/null; t
     say "installing PyTorch"
     "$venv/bin/pip" install --quiet --disable-pip-version-check torch==2.13.0
 fi
+# Trains with quantization; it needs nothing beside PyTorch.
+if [ "$target" = slow ] && ! "$venv/bin/python" -c 'import torchao' 2>/dev/null; then
+    say "installing torchao"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --no-deps torchao==0.18.0
+fi
 
 # A Raspberry Pi Pico that edgec did not write; the package needs no others, so npm is not needed.
 rp2040js="$venv/rp2040js"

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from numpy.typing import ArrayLike
-
 from edgec.base.compiler_level import CompilerLevel
-from edgec.base.dtypes import Array
-from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.errors import SimulationError
 from edgec.base.main_program import MainProgram, read_main
 from edgec.base.options import CompileOptions, Optimize, Progress, Rows, no_progress
 from edgec.base.output_dir import staged_output
@@ -49,6 +46,7 @@ from edgec.toolchain.platformio import FirmwareFiles
 from edgec.toolchain.size import FirmwareSize
 from edgec.toolchain.stack_usage import stack_usage
 from edgec.workflow.apps import Ports, check_firmware, check_keeps, firmware_app, with_baud
+from edgec.workflow.build import Build
 from edgec.workflow.checks import check_host
 from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
@@ -61,7 +59,7 @@ from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
 from edgec.workflow.rows import check_rows
-from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY
 from edgec.workflow.stream import stream_axes, with_stream
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -69,52 +67,18 @@ _NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CompileResult:
-    """A finished compilation.
+class CompileResult(Build):
+    """A finished compilation: the build, and what it was made from.
 
     Attributes:
-        folder: the output folder.
-        report: what `report.json` says.
         model: the integer graph and what led to it.
         program: what the C code was written from.
         plan: where each tensor lies.
     """
 
-    folder: Path
-    report: Report
     model: IntegerModel
     program: Program
     plan: MemoryPlan
-
-    def run(
-        self,
-        x: ArrayLike | Mapping[str, ArrayLike],
-        on: str = "host",
-        bits: int | None = None,
-        port: str | None = None,
-    ) -> Array | dict[str, Array]:
-        """Run the compiled model on samples.
-
-        Args:
-            x: samples [N, ...] as the model takes them; by name if it has several inputs.
-            on: "host", "emulator" or "device".
-            bits: most bits that layers with pooled weights see of an activation, of a model
-                compiled with `runtime_bits`; None: as compiled.
-            port: serial port of the device; None: found by itself.
-
-        Returns:
-            What the model would give, [N, ...]; by name when `x` is given by name.
-
-        Raises:
-            ConfigError: the samples do not fit the model, or its widths are fixed.
-            SimulationError: the run failed.
-        """
-        session = open_session(self.folder, on, bits, port)
-        if isinstance(x, Mapping):
-            return session.run(x)
-        if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
-            raise ConfigError("the model has several inputs or outputs; give samples by name")
-        return session.run({self.report.inputs[0].name: x})[self.report.outputs[0].name]
 
 
 def compile_model(

@@ -1,5 +1,6 @@
 """The Python API on small models: what it takes, what it refuses, what comes out."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -154,3 +155,27 @@ def test_same_input_same_bytes_also_by_way_of_the_quantized_file(tmp_path: Path)
         libraries.append(contents(tmp_path / out / "library", result.report.digest[:16]))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
     assert libraries[0] == libraries[2]
+
+
+def test_a_build_is_loaded_runs_and_shows_itself(result: edgec.CompileResult) -> None:
+    build = edgec.load(str(result.folder))
+    assert build.report == result.report
+    x = RNG.normal(size=(3, 4)).astype(np.float32)
+    np.testing.assert_array_equal(build.run(x), result.run(x))
+    shown = build._repr_html_()
+    assert shown == result._repr_html_()
+    assert shown.startswith("<pre>")
+    for word in ("fits:", "accuracy:", "checked:", build.report.model):
+        assert word in shown
+
+
+def test_names_of_a_model_are_text_in_a_notebook(result: edgec.CompileResult) -> None:
+    report = replace(result.report, model="<script>alert(1)</script>")
+    shown = edgec.Build(result.folder, report)._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_folder_without_a_build_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError):
+        edgec.load(tmp_path)

@@ -1,4 +1,4 @@
-"""The README says what is true: its commands run, the table of boards is that of the code."""
+"""README and tour say what is true: their commands run, the table of boards is that of the code."""
 
 import re
 import shutil
@@ -13,6 +13,7 @@ from edgec.cli.boards import memory_size
 from edgec.target.board import list_boards
 
 BOARDS = DOCS / "boards.md"
+TOUR = DOCS / "tour.md"
 
 
 @pytest.fixture
@@ -26,17 +27,20 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.slow
 @pytest.mark.usefixtures("checkout")
 def test_the_tour_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]):
-    tour = [words[1:] for words in commands(README) if words[0] == "edgec"]
-    tour = [words for words in tour if "model.onnx" not in words]
-    assert len(tour) >= 8
+    first, tour = (
+        [words[1:] for words in commands(page) if words[0] == "edgec"] for page in (README, TOUR)
+    )
+    assert first
+    assert all(arguments in tour for arguments in first)
+    assert len(tour) >= 16
     for arguments in tour:
         assert run_app(arguments) == 0, (arguments, capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("checkout")
 def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]):
-    (block,) = blocks(README, "python")
-    exec(compile(block.text, "README.md", "exec"), {})
+    (block,) = blocks(TOUR, "python")
+    exec(compile(block.text, TOUR.name, "exec"), {})
     assert capsys.readouterr().out.strip()
 
 
@@ -48,9 +52,9 @@ def test_every_make_target_exists():
         assert f"\n{target}:" in makefile
 
 
-def test_every_command_is_named_in_the_readme():
+def test_every_command_is_named_in_the_tour():
     names = {command.name or command.callback.__name__ for command in app.registered_commands}
-    text = README.read_text("utf-8")
+    text = TOUR.read_text("utf-8")
     assert [name for name in sorted(names) if f"edgec {name}" not in text] == []
 
 
@@ -58,6 +62,10 @@ def test_linked_files_exist():
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", README.read_text("utf-8"))
     links = [link for link in links if not link.startswith("http")]
     assert [link for link in links if not (REPOSITORY / link).exists()] == []
+
+
+def test_the_readme_is_read_in_a_minute():
+    assert len(README.read_text("utf-8").split()) <= 450
 
 
 def board_table() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 from collections.abc import Iterator, Sequence
@@ -13,20 +14,24 @@ from bad_input_support import edgec
 from documents import DOCS, blocks
 from places import REPOSITORY
 from serial_lines import qemu_socket
-from tutorials import OF_MEMORY, OF_THE_MODEL, Walk, do, matched
+from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched, unprinted_figures
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
-    {"accuracy-dropped", "adding-a-board", "ci", "index", "smaller", "transformer-on-a-pi"}
+    {"accuracy-dropped", "adding-a-board", "ci", "index", "qat", "smaller", "transformer-on-a-pi"}
 )
 """Tutorials that take more than a few seconds."""
 Capsys = pytest.CaptureFixture[str]
 
 
 def marks(path: Path) -> list[pytest.MarkDecorator]:
-    """Those that train with PyTorch run where it is installed."""
-    needs_torch = any("import torch" in block.text for block in blocks(path))
-    return [pytest.mark.torch] * needs_torch + [pytest.mark.slow] * (path.stem in SLOW)
+    """Those that train with PyTorch run where it is installed, and torchao where they use it."""
+    text = "".join(block.text for block in blocks(path, "python"))
+    needs = [pytest.mark.torch] * ("import torch" in text)
+    if "torchao" in text:
+        is_missing = importlib.util.find_spec("torchao") is None
+        needs.append(pytest.mark.skipif(is_missing, reason="needs torchao"))
+    return needs + [pytest.mark.slow] * (path.stem in SLOW)
 
 
 PAGES = [
@@ -69,6 +74,18 @@ def test_tutorial(path: Path, walk: Walk, request: pytest.FixtureRequest) -> Non
     do(path, walk, request.config.getoption("--update-golden"))
 
 
+@pytest.mark.parametrize("path", sorted(TUTORIALS.glob("*.md")), ids=lambda path: path.stem)
+def test_figures_of_the_text_are_printed_on_the_page(path: Path) -> None:
+    """They cannot drift: what a page shows is compared with what its commands print."""
+    assert unprinted_figures(path) == []
+
+
+def test_a_figure_that_no_command_prints_is_noticed(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("It takes 12.5 KB and 7 ms.\n\n```text\nflash 12.5 KB, 0.7 ms\n```\n", "utf-8")
+    assert unprinted_figures(page) == ["7"]
+
+
 def test_output_that_is_not_printed_is_noticed() -> None:
     output = "cycles 12,345\nflash 1.5 KB\n\n┃ a ━━━━ ┃\nend\n"
     assert matched("cycles 7\n...\n┃ a ━ ┃", output, None) == ["cycles 12,345", "...", "┃ a ━━━━ ┃"]
@@ -85,3 +102,10 @@ def test_numbers_that_no_compiler_changes_are_compared() -> None:
         with pytest.raises(AssertionError, match="not printed, or not there"):
             matched(wrong, output, OF_THE_MODEL)
     assert len(matched(fits.replace("99.63", "99.44"), output, OF_MEMORY)) == 3
+
+
+def test_with_the_compiler_of_the_pages_all_numbers_are_compared() -> None:
+    output = "flash 33,012 bytes\ntook 7 s"
+    assert matched("flash 33,012 bytes\ntook 9 s", output, OF_THE_BUILD)
+    with pytest.raises(AssertionError, match="not printed, or not there"):
+        matched("flash 32,812 bytes", output, OF_THE_BUILD)

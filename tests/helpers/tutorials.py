@@ -6,7 +6,9 @@ A page is read from top to bottom in an empty folder that has edgec's examples:
 * A block without a language holds commands. They end with exit code 0, but for the last one where
   the output below it has a line that begins with `error:`.
 * A block of language `text` is what the last command printed. A line `...` stands for lines that
-  are left out. Numbers may be others than in the page, since compilers differ in theirs;
+  are left out.
+* Numbers are those of the page where the network is in a file and the compiler is that of the
+  pages. Other compilers give others, and so does training on another computer.
   `pytest --update-golden` writes those of this computer.
 """
 
@@ -15,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -31,8 +34,25 @@ OF_MEMORY = re.compile(r"^\W*(weights|arena)\b")
 """Lines whose numbers no version of a compiler changes."""
 OF_THE_MODEL = re.compile(OF_MEMORY.pattern + r"|\b(accuracy|SQNR|dB)\b")
 """The same on pages whose network is in a file, not computed on the reader's machine."""
+OF_THE_BUILD = re.compile(r"^(?!.*\d s\b)")
+"""Lines whose numbers the compiler of the pages does not change: all but those of seconds."""
+COMPILER = "12.2.1"
+"""Version of `arm-none-eabi-gcc` that the numbers in the pages come from, that of Debian 12."""
+_FIGURE = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ?(?:%|KB|MB|bytes|cycles|dB|ms|µs|points)")
+_NO_PROSE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 Stand = Callable[[Sequence[str]], str | None]
 """Runs a command in a test's own way and gives its output; None: it is an ordinary one."""
+
+
+def is_compiler_of_pages() -> bool:
+    """Whether this computer compiles firmware with the compiler that the pages were made with."""
+    program = shutil.which("arm-none-eabi-gcc")
+    if program is None:
+        return False
+    argv = [program, "-dumpversion"]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip() == (
+        COMPILER
+    )
 
 
 def masked(line: str) -> str:
@@ -46,6 +66,14 @@ def is_same(shown: str, real: str, steady: re.Pattern[str] | None) -> bool:
     if masked(shown) != masked(real):
         return False
     return steady is None or not steady.search(shown) or shown.split() == real.split()
+
+
+def unprinted_figures(path: Path) -> list[str]:
+    """Figures with a unit in the text of a page that none of its blocks holds."""
+    held = "\n".join(block.text for block in blocks(path))
+    figures = _FIGURE.findall(_NO_PROSE.sub("", path.read_text("utf-8")))
+    alone = r"(?<![\w.,]){}(?![\w.,]*\d)"
+    return [each for each in figures if not re.search(alone.format(re.escape(each)), held)]
 
 
 def matched(shown: str, output: str, steady: re.Pattern[str] | None) -> list[str]:
@@ -109,7 +137,8 @@ class Walk:
         """Do all of a page; for each output that it shows, that text with today's numbers."""
         found = blocks(path)
         is_made = any((block.title or "").endswith(".py") for block in found)
-        steady = None if update else OF_MEMORY if is_made else OF_THE_MODEL
+        of_a_file = OF_THE_BUILD if is_compiler_of_pages() else OF_THE_MODEL
+        steady = None if update else OF_MEMORY if is_made else of_a_file
         fresh = {}
         for block, after in zip(found, [*found[1:], None], strict=True):
             if block.title:

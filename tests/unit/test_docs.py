@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import subprocess
@@ -101,3 +102,25 @@ def test_page_of_commands(request: pytest.FixtureRequest):
     if request.config.getoption("--update-golden"):
         commands_page.PAGE.write_text(fresh, "utf-8")
     assert text == fresh, "the page is out of date: pytest tests/unit/test_docs.py --update-golden"
+
+
+def messages() -> set[str]:
+    """All texts of edgec's code; what is put into them is `…`."""
+    found = set()
+    for path in (ROOT / "edgec").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.Constant(value=str(text)):
+                    found.add(text)
+                case ast.JoinedStr(values=values):
+                    parts = [v.value if isinstance(v, ast.Constant) else "…" for v in values]
+                    found.add("".join(map(str, parts)))
+    return found
+
+
+def test_messages_that_the_documents_explain_exist():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text("utf-8")
+    shown = re.findall(r"^\| `([^`]+)` \|", text, re.M)
+    assert len(shown) > 30
+    known = messages()
+    assert [message for message in shown if not any(message in each for each in known)] == []

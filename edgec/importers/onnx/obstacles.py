@@ -56,7 +56,7 @@ _QONNX = Obstacle(
 )
 _TREES = Obstacle(
     "edgec has no such operator of classical machine learning",
-    "use one of those in the table of operators (README.md), or a small neural network",
+    "use one of those in docs/operators.md, or a small neural network",
 )
 _BLOCKS = Obstacle(
     "onnxruntime optimized the model for one processor, its weights are computed or do not tell "
@@ -65,7 +65,7 @@ _BLOCKS = Obstacle(
 )
 _UNKNOWN = Obstacle(
     "edgec has no such operator",
-    "rewrite it with operators that edgec has (the table of operators in README.md), or " + _CALLER,
+    "rewrite it with operators that edgec has (docs/operators.md), or " + _CALLER,
 )
 _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
     {

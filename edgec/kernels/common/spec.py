@@ -91,8 +91,9 @@ CALLED_NAME = "part"
 """Suffix of the C name of the called function."""
 LEAST = 4
 """Shapes of layers that save more by sharing than the shared functions are larger.  Source: code
-bytes of MLPerf Tiny's networks, `docs/benchmarks.md`: a shape saves 150 bytes on the Cortex-M4, 460
-on the M0+ and 320 on the M3; the shared functions are larger by 130, 1,340 and 1,470."""
+bytes of MLPerf Tiny's networks, `docs/benchmarks-speed.md`: a shape saves 150 bytes on the
+Cortex-M4, 460 on the M0+ and 320 on the M3; the shared functions are larger by 130, 1,340 and
+1,470."""
 
 
 @runtime_checkable
