@@ -14,6 +14,14 @@ from edgec.report import console
 def new(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
     board: BoardOption = "nucleo",
+    example: Annotated[
+        str,
+        typer.Option(
+            "--example",
+            metavar="digits|wakeword",
+            help="digits: a network that reads digits; wakeword: one that hears two words.",
+        ),
+    ] = "digits",
     json: Json = False,
 ) -> None:
     """Make a project to begin with: model, samples, main program, edgec.toml, files for CI.
@@ -22,7 +30,7 @@ def new(
     """
     from edgec.commands.new import new_project
 
-    names = new_project(directory, board)
+    names = new_project(directory, board, example)
     if json:
         console.print_json({"folder": str(directory), "files": names})
         return
