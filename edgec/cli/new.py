@@ -26,7 +26,7 @@ def new(
 ) -> None:
     """Make a project to begin with: model, samples, main program, edgec.toml, files for CI.
 
-    `edgec compile` works in it at once; its src/main.c reads samples off the serial line.
+    `edgec compile` works in it at once; its src/main.c reads samples, or hears a microphone.
     """
     from edgec.commands.new import new_project
 

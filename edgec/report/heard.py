@@ -69,7 +69,7 @@ class Detection:
     """A score that was at least the threshold for some results in a row.
 
     Attributes:
-        name: of the score.
+        name: what the score is called.
         start_s, end_s: seconds of sound up to the first and to the last of these results.
         best: the highest of them.
     """

@@ -133,8 +133,8 @@ class Listener:
             elif time.monotonic() - last > _QUIET_S:
                 raise SimulationError(
                     "the firmware gives no results by itself",
-                    hint="let its main program hear a microphone, as that of edgec new --example "
-                    "wakeword does, or give sound: --input clip.wav",
+                    hint="let its main program hear a microphone (read_microphone in src/main.c of "
+                    "edgec new --example wakeword), or give sound: --input clip.wav",
                 )
 
     @property
