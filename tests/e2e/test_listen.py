@@ -16,9 +16,11 @@ from serial_lines import disturbed, machine_on_socket, noise
 from test_front_end import CLIPS, SWW, built, write_wav
 
 from edgec.base.options import StreamOptions
+from edgec.cli.app import run_app
+from edgec.commands.new import new_project
 from edgec.interp import run_stream
 from edgec.report.heard import Scale, detections, picture
-from edgec.workflow.listening import Listener, listening
+from edgec.workflow.listening import Listener, listening, overhearing
 
 Capsys = pytest.CaptureFixture[str]
 SOUND = CLIPS[:3].reshape(-1)[:30_000]
@@ -126,6 +128,68 @@ def test_live_on_a_board_over_a_bad_line(
     check_lines(done.out, ear)
     with listening(ear / "out", "host") as listener:
         assert max(sent) == listener.front_end.runs < len(sent)
+
+
+@pytest.fixture(scope="module")
+def wake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example, with sound that its main program makes in the place of a microphone's."""
+    folder = tmp_path_factory.mktemp("wake") / "p"
+    new_project(folder, "nucleo", "wakeword")
+    path = folder / "src" / "main.c"
+    text = path.read_text()
+    old = "    (void)samples;\n    (void)most;\n    return 0;\n"
+    assert old in text
+    path.write_text(text.replace(old, RAMP))
+    words = ["compile", "--project", str(folder), "--no-verify", "--effort", "fast"]
+    assert run_app(words) == 0
+    return folder / "build" / "wakeword-nucleo_f446re"
+
+
+RAMP = """    static uint32_t heard;
+    static uint32_t calls;
+    if (++calls % 256U != 0U) {
+        return 0;
+    }
+    for (uint32_t at = 0; at < most; at++) {
+        heard++;
+        samples[at] = (int16_t)((heard * heard * 7U) & 0x3fffU);
+    }
+    return most;
+"""
+
+
+def test_the_results_of_a_board_that_hears_by_itself(wake: Path, capsys: Capsys) -> None:
+    """They are those of the same samples on the host; requests go on working meanwhile."""
+    words = ("--on", "device", "--listen", "--json", "--port")
+    with machine_on_socket(wake / "firmware.elf") as machine:
+        with overhearing(wake, machine.url) as results:
+            found = [next(results) for _ in range(20)]
+        write_wav(wake / "clip.wav", SOUND)
+        played = edgec(capsys, "run", wake, *words, machine.url, "--input", wake / "clip.wav")
+        assert played.code == 0, played.err
+    with listening(wake, "host") as listener:
+        runs = listener.front_end.runs
+        last = round(float(found[-1].times[0]) / 0.032)
+        first = last - len(found) + 1 - runs
+        # Only the sound of some runs plays a part.
+        number = np.arange(512 * first + 1, 512 * last + 1).astype(np.uint32)
+        sound = (number * number * np.uint32(7)) & np.uint32(0x3FFF)
+        wanted = listener.hear(sound.astype(np.int16))
+    assert np.array_equal(
+        np.concatenate([each.scores for each in found]), wanted.scores[-len(found) :]
+    )
+    on_host = edgec(capsys, "run", wake, "--input", wake / "clip.wav", "--json")
+    assert played.out == on_host.out
+
+
+def test_a_board_that_says_nothing_by_itself(
+    ear: Path, line: str, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("edgec.workflow.listening._QUIET_S", 0.2)
+    done = edgec(capsys, "run", ear / "out", "--on", "device", "--port", line, "--listen")
+    check_one_message(done, "gives no results by itself", "read_microphone", code=10)
+    done = edgec(capsys, "run", ear / "out", "--listen")
+    check_one_message(done, "on host there is no microphone", "--input clip.wav", code=2)
 
 
 def test_sound_in_parts_of_any_size(ear: Path) -> None:

@@ -17,7 +17,15 @@ from tutorials import OF_MEMORY, OF_THE_MODEL, Walk, do, matched
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
-    {"accuracy-dropped", "adding-a-board", "ci", "index", "smaller", "transformer-on-a-pi"}
+    {
+        "accuracy-dropped",
+        "adding-a-board",
+        "ci",
+        "index",
+        "smaller",
+        "transformer-on-a-pi",
+        "wake-word",
+    }
 )
 """Tutorials that take more than a few seconds."""
 Capsys = pytest.CaptureFixture[str]
