@@ -45,6 +45,8 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by e
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=OUTPUT)
 ]
+STDIN = Path("-")
+"""The input that stands for what is piped into a command."""
 OUT = ("-o", "--out", "--output")
 """The names of the option for what a command writes, alike in all commands."""
 Run = Annotated[
