@@ -337,16 +337,9 @@ class Search:
             if point is not None:
                 needs.append(f"{name}={self._said(aim, self.predicted(point))}")
         hint = "any one of these limits alone would do: " if len(needs) > 1 else "would do: "
-        near = min(
-            (
-                (built.figures.excess(self.bounds), i)
-                for i, built in enumerate(self._built.values())
-            ),
-            default=None,
-        )
-        text = f"no build was found {what}"
-        if near is not None:
-            figures = [*self._built.values()][near[1]].figures
+        text, found = f"no build was found {what}", [each.figures for each in self._built.values()]
+        if found:
+            figures = min(found, key=lambda each: each.excess(self.bounds))
             text += "; the nearest one has " + ", ".join(
                 f"{name}={self._said(aim, figures)}"
                 for name, aim in _MOVES.items()

@@ -25,15 +25,12 @@ def named(*names: str) -> CompileOptions:
 
 def test_named_tensors_have_int16_codes(tmp_path: Path):
     everything = replace(named(), quant=QuantOptions(precision=Precision.INT16))
-    made = compile_model(
-        MLP, "mps2_an386", calibration=DATA, out=tmp_path / "a", options=everything
-    )
+    board = "mps2_an386"
+    made = compile_model(MLP, board, calibration=DATA, out=tmp_path / "a", options=everything)
     precision = made.model.quantization.precision
     assert precision is not None
     name = precision.tensors[-1]
-    one = compile_model(
-        MLP, "mps2_an386", calibration=DATA, out=tmp_path / "b", options=named(name)
-    )
+    one = compile_model(MLP, board, calibration=DATA, out=tmp_path / "b", options=named(name))
     found = one.model.quantization.precision
     assert found is not None
     assert found.tensors == (name,)
