@@ -219,7 +219,7 @@ class Search:
         return min(found)[-1] if found else None
 
     def _problem(self, setting: Setting) -> Problem:
-        """What is left to choose: without what was built, whose figures are known."""
+        """Choices that are left: without what was built, whose figures are known."""
         built = [frozenset(each.int16) for each in self._built if each.setting == setting]
         return replace(self.pricing.problem(setting), excluded=tuple(built))
 

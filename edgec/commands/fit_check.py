@@ -1,4 +1,4 @@
-"""What `compile --fit` cannot do, said before the work."""
+"""Refusals of `compile --fit` before the work, and whether tensors can be int16."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class Pricing:
         return self._cells[optimize]
 
     def problem(self, setting: Setting) -> Problem:
-        """What can be chosen in a setting, with all that was learned."""
+        """The choices of a setting, with all that was learned."""
         cells = [
             Cell(name, tensors, {s: self._cost(setting, name, s, e) for s, e in states.items()})
             for name, (tensors, states) in self._cells_of(setting.optimize).items()
