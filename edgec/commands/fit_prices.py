@@ -263,7 +263,7 @@ class Pricing:
 
     @staticmethod
     def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
-        """What is known of a setting, or of the one that is most like it."""
+        """The figure known of a setting, or of the one that is most like it."""
 
         def unlike(other: Setting) -> int:
             optimize = other.optimize is not setting.optimize
