@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from edgec.commands.compile_cached import Built
-    from edgec.commands.fit import Fitted
+    from edgec.commands.fit_choice import Fitted
 
 
 def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, Fitted]:
@@ -29,15 +29,15 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
         EdgecError: the limits cannot be read, or nothing is within them.
     """
     limits = FitLimits.parse(text)
-    from edgec.fit.solve import check_solver
-
-    check_solver()
-    request.check()
-    from edgec.commands.fit import fit
+    from edgec.commands.fit_check import check_fit
     from edgec.target.board import load_board
 
+    board = load_board(request.board)
+    check_fit(board, request.options, limits)
+    request.check()
+    from edgec.commands.fit import fit
+
     with status("fitting") as say:
-        board = load_board(request.board)
         found = fit(request.model, board, request.samples, request.options, limits, say)
     return replace(request, options=found.options), found
 

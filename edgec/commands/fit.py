@@ -12,9 +12,8 @@ import logging
 import math
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from edgec.base.errors import BudgetError, ConfigError, EdgecError, MemoryPlanError
 from edgec.base.options import (
@@ -28,16 +27,17 @@ from edgec.base.options import (
     no_progress,
 )
 from edgec.commands.compile import compile_model
-from edgec.commands.fit_prices import Built, Pricing, Setting
+from edgec.commands.fit_check import can_widen, check_fit
+from edgec.commands.fit_choice import Built, Fitted, Point, Setting
+from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
-from edgec.fit.solve import Aim, best, check_solver
+from edgec.fit.solve import Aim, best
 from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
-from edgec.quant.effects import quantization_effects
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
-from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
+from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 
 _log = logging.getLogger(__name__)
@@ -49,40 +49,6 @@ _ROOMY = 0.9
 """Share of the flash limit below which code need not be small."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
-
-
-class Point(NamedTuple):
-    """A choice: a setting, and the tensors with int16 codes."""
-
-    setting: Setting
-    int16: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """Result of a search.
-
-    Attributes:
-        point: the choice.
-        options: plain options that give it again, without a search.
-        predicted: its figures before it was built; None: it is one of those that prices are held
-            against, which are built first.
-        measured: those of its firmware.
-        drop: percentage points of decisions that differ from the float network's; None: nobody
-            asked.
-        builds: firmware that was built on the way.
-        tensors: how many tensors could have int16 codes.
-        bounds: the limits.
-    """
-
-    point: Point
-    options: CompileOptions
-    predicted: Figures | None
-    measured: Figures
-    drop: float | None
-    builds: int
-    tensors: int
-    bounds: Bounds
 
 
 class Search:
@@ -146,7 +112,7 @@ class Search:
         front = front_end_of(self._options.front_end)
         real = real_model(self._source, self._samples, self._options, self._progress, front)
         real = with_labels(real, self._options.labels)
-        if not self._can_widen(real):
+        if not can_widen(real, self._options):
             return quantized_model(real, self._options, self._progress, BoardPrices(self._board))
 
         def chooser(space: Space) -> Sequence[str]:
@@ -162,14 +128,6 @@ class Search:
         return quantized_model(
             real, options, self._progress, BoardPrices(self._board), chooser=chooser
         )
-
-    def _can_widen(self, real: RealModel) -> bool:
-        """Whether `--precision auto` has an effect on the model."""
-        quant = replace(self._options.quant, precision=Precision.AUTO)
-        count = len(next(iter(real.calibration.values()))) if real.calibration else 0
-        options = replace(self._options, quant=quant)
-        effects = quantization_effects(options, real.graph, count)
-        return all(e.holds for e in effects if e.option == "--precision")
 
     def _settings(self) -> tuple[Setting, ...]:
         """Settings that could help: each costs something that a limit may ask for."""
@@ -261,7 +219,7 @@ class Search:
         return min(found)[-1] if found else None
 
     def _problem(self, setting: Setting) -> Problem:
-        """What is left to choose: without what was built, whose figures are known."""
+        """Choices that are left: without what was built, whose figures are known."""
         built = [frozenset(each.int16) for each in self._built if each.setting == setting]
         return replace(self.pricing.problem(setting), excluded=tuple(built))
 
@@ -379,16 +337,9 @@ class Search:
             if point is not None:
                 needs.append(f"{name}={self._said(aim, self.predicted(point))}")
         hint = "any one of these limits alone would do: " if len(needs) > 1 else "would do: "
-        near = min(
-            (
-                (built.figures.excess(self.bounds), i)
-                for i, built in enumerate(self._built.values())
-            ),
-            default=None,
-        )
-        text = f"no build was found {what}"
-        if near is not None:
-            figures = [*self._built.values()][near[1]].figures
+        text, found = f"no build was found {what}", [each.figures for each in self._built.values()]
+        if found:
+            figures = min(found, key=lambda each: each.excess(self.bounds))
             text += "; the nearest one has " + ", ".join(
                 f"{name}={self._said(aim, figures)}"
                 for name, aim in _MOVES.items()
@@ -409,43 +360,6 @@ class Search:
 
 
 _MOVES = {"flash": Aim.FLASH, "ram": Aim.RAM, "ms": Aim.CYCLES, "db": Aim.NOISE}
-
-
-def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
-    """Refuse at once what no search can find.
-
-    Raises:
-        ConfigError: no solver, a board without cycles, options that the search chooses, or limits
-            beyond the board.
-    """
-    check_solver()
-    if board.is_hosted or board.memory is None:
-        raise ConfigError(
-            "limits are of microcontrollers, whose cycles are known",
-            where=f"--fit, {board.name}",
-            hint="edgec boards lists them",
-        )
-    quant = options.quant
-    taken = {
-        "--precision": quant.precision is not None,
-        "--budget": options.budget is not None,
-        "--rows": options.rows is not Rows.AUTO,
-        "--no-build": not options.build,
-        "--max-length": options.max_length is not None,
-        "--app": options.app.value != "console",
-    }
-    given = next((name for name, is_given in taken.items() if is_given), None)
-    if given is not None:
-        raise ConfigError(
-            "does not go with --fit, which chooses or needs it", where=given, hint="leave it out"
-        )
-    least = board.memory.stack_bytes
-    if limits.ram_bytes is not None and limits.ram_bytes <= least:
-        raise ConfigError(
-            f"ram={limits.ram_bytes} holds not even the stack of {least} bytes",
-            where="--fit",
-            hint="give more RAM",
-        )
 
 
 def _or_infinity(value: float | None) -> float:

@@ -12,21 +12,19 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from edgec.base.errors import MemoryPlanError
 from edgec.base.options import (
     CompileOptions,
     Optimize,
     Placement,
-    Precision,
-    QuantOptions,
     Rows,
     no_progress,
 )
 from edgec.commands.compile_facts import share_of
 from edgec.commands.compile_placed import placed
-from edgec.fit.problem import Cell, Cost, Cut, Figures, Need, Problem, State
+from edgec.commands.fit_choice import Built, Setting
+from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
@@ -50,54 +48,6 @@ _MORE_PROBES = 6
 _NOISIER = 4.0
 """Noises together are at most this many times their sum, or a part of it."""
 _NOTHING: State = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Choice of what is global.
-
-    Attributes:
-        optimize: what code prefers.
-        placement: where constants lie; None: the default of the board.
-        rows: layers in turns.
-    """
-
-    optimize: Optimize
-    placement: Placement | None
-    rows: Rows
-
-    def options(self, options: CompileOptions, int16: Sequence[str]) -> CompileOptions:
-        """Plain options of a build: those of the user with this choice."""
-        quant = said(options.quant, int16)
-        return replace(
-            options,
-            quant=quant,
-            optimize=self.optimize,
-            placement=self.placement,
-            rows=self.rows,
-        )
-
-
-def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
-    """Options of quantization that give int16 codes to the tensors of these names."""
-    precision = Precision.AUTO if int16 else None
-    return replace(quant, precision=precision, int16=tuple(int16), target_db=None, max_drop=None)
-
-
-class Built(NamedTuple):
-    """Figures of firmware.
-
-    Attributes:
-        figures: those of the whole.
-        layers: cycles by name of a layer's output.
-        arena_bytes: arena of the firmware.
-        constant_bytes: constants of the model.
-    """
-
-    figures: Figures
-    layers: Mapping[str, float]
-    arena_bytes: int
-    constant_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +204,7 @@ class Pricing:
         return self._cells[optimize]
 
     def problem(self, setting: Setting) -> Problem:
-        """What can be chosen in a setting, with all that was learned."""
+        """The choices of a setting, with all that was learned."""
         cells = [
             Cell(name, tensors, {s: self._cost(setting, name, s, e) for s, e in states.items()})
             for name, (tensors, states) in self._cells_of(setting.optimize).items()
@@ -313,7 +263,7 @@ class Pricing:
 
     @staticmethod
     def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
-        """What is known of a setting, or of the one that is most like it."""
+        """The figure known of a setting, or of the one that is most like it."""
 
         def unlike(other: Setting) -> int:
             optimize = other.optimize is not setting.optimize

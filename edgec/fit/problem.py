@@ -12,7 +12,7 @@ State = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a layer takes in one state.
+    """Price of a layer in one state.
 
     Attributes:
         cycles: those of a run.
@@ -144,7 +144,7 @@ class Problem:
     int8_noise: float = math.nan
 
     def figures(self, chosen: Collection[str]) -> Figures | None:
-        """What a choice gives, predicted; None where a state of a cell was not priced.
+        """Predicted figures of a choice; None where a state of a cell was not priced.
 
         Args:
             chosen: the tensors with int16 codes.

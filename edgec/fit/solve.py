@@ -7,9 +7,13 @@ function's f is at least every y that calls it, and is paid once.
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import enum
 import math
-from collections.abc import Iterable
+import os
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -92,6 +96,21 @@ def _near(problem: Problem, chosen: tuple[str, ...], bounds: Bounds) -> bool:
     return figures is not None and figures.excess(bounds) <= 1e-6
 
 
+@contextlib.contextmanager
+def _words_on_stderr() -> Iterator[None]:
+    """HiGHS writes its name to standard output when it is made, where a record may have to go."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        with contextlib.suppress(OSError, TypeError):  # no such library on Windows
+            ctypes.CDLL(None).fflush(None)
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 class _Program:
     """One mixed-integer program."""
 
@@ -100,7 +119,8 @@ class _Program:
 
         self._problem = problem
         make: Any = highspy.Highs
-        self._solver: Any = make()
+        with _words_on_stderr():
+            self._solver: Any = make()
         for key, value in (
             ("log_to_console", False),
             ("output_flag", False),

@@ -23,7 +23,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.ir.graph import Graph
 from edgec.quant import Quantized, quantize
-from edgec.quant.precision.goal import Prices
+from edgec.quant.precision.goal import Chooser, Prices
 from edgec.workflow import integer
 
 _LOG = logging.getLogger("edgec")
@@ -60,10 +60,19 @@ class SharedQuantization:
         *,
         shorter: Graph | None = None,
         prices: Prices | None = None,
+        chooser: Chooser | None = None,
     ) -> Quantized:
         """Takes the place of `quantize`; progress and log are those of the first time."""
-        if options.dump_ir is not None:
-            return quantize(graph, calibration, options, progress, shorter=shorter, prices=prices)
+        if options.dump_ir is not None or chooser is not None:
+            return quantize(
+                graph,
+                calibration,
+                options,
+                progress,
+                shorter=shorter,
+                prices=prices,
+                chooser=chooser,
+            )
         read = [getattr(options, field.name) for field in fields(IntegerOptions)]
         # Only tensors that may have int16 codes are chosen by what a board can hold.
         board = None if options.quant.settings().precision is Precision.INT8 else prices

@@ -11,8 +11,8 @@ from edgec.cli.app import app
 from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of
 
-OUTPUT_ALONE = {"project", "html", "json", "verbose", "help_all"}
-"""Options that are about what is shown, or name the project file itself."""
+OUTPUT_ALONE = {"project", "fit", "html", "json", "verbose", "help_all"}
+"""Options about what is shown, the search before a build, and the project file itself."""
 TABLE = {option.name: option for option in options_of(compile_request)}
 
 

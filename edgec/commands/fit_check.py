@@ -1,0 +1,62 @@
+"""Refusals of `compile --fit` before the work, and whether tensors can be int16."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, FitLimits, Precision, Rows
+from edgec.fit.solve import check_solver
+from edgec.quant.effects import quantization_effects
+from edgec.target.board import Board
+from edgec.workflow.integer import RealModel
+
+
+def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
+    """Refuse at once what no search can find.
+
+    Raises:
+        ConfigError: no solver, a board without cycles, options that the search chooses, or limits
+            beyond the board.
+    """
+    check_solver()
+    if board.is_hosted or board.memory is None:
+        raise ConfigError(
+            "limits are of microcontrollers, whose cycles are known",
+            where=f"--fit, {board.name}",
+            hint="edgec boards lists them",
+        )
+    quant = options.quant
+    taken = {
+        "--precision": quant.precision is not None,
+        "--budget": options.budget is not None,
+        "--rows": options.rows is not Rows.AUTO,
+        "--no-build": not options.build,
+        "--max-length": options.max_length is not None,
+        "--app": options.app.value != "console",
+    }
+    given = next((name for name, is_given in taken.items() if is_given), None)
+    if given is not None:
+        raise ConfigError(
+            "does not go with --fit, which chooses or needs it", where=given, hint="leave it out"
+        )
+    least = board.memory.stack_bytes
+    if limits.ram_bytes is not None and limits.ram_bytes <= least:
+        raise ConfigError(
+            f"ram={limits.ram_bytes} holds not even the stack of {least} bytes",
+            where="--fit",
+            hint="give more RAM",
+        )
+
+
+def can_widen(real: RealModel, options: CompileOptions) -> bool:
+    """Whether `--precision auto` has an effect on a model.
+
+    Args:
+        real: the model with its calibration data.
+        options: those of the user.
+    """
+    quant = replace(options.quant, precision=Precision.AUTO)
+    count = len(next(iter(real.calibration.values()))) if real.calibration else 0
+    effects = quantization_effects(replace(options, quant=quant), real.graph, count)
+    return all(each.holds for each in effects if each.option == "--precision")

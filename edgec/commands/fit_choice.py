@@ -1,0 +1,99 @@
+"""A choice of `compile --fit`, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from edgec.base.options import (
+    CompileOptions,
+    Optimize,
+    Placement,
+    Precision,
+    QuantOptions,
+    Rows,
+)
+from edgec.fit.problem import Bounds, Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Choice of what is global.
+
+    Attributes:
+        optimize: what code prefers.
+        placement: where constants lie; None: the default of the board.
+        rows: layers in turns.
+    """
+
+    optimize: Optimize
+    placement: Placement | None
+    rows: Rows
+
+    def options(self, options: CompileOptions, int16: Sequence[str]) -> CompileOptions:
+        """Plain options of a build: those of the user with this choice."""
+        quant = said(options.quant, int16)
+        return replace(
+            options,
+            quant=quant,
+            optimize=self.optimize,
+            placement=self.placement,
+            rows=self.rows,
+        )
+
+
+def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
+    """Options of quantization that give int16 codes to the tensors of these names."""
+    precision = Precision.AUTO if int16 else None
+    return replace(quant, precision=precision, int16=tuple(int16), target_db=None, max_drop=None)
+
+
+class Built(NamedTuple):
+    """Figures of firmware.
+
+    Attributes:
+        figures: those of the whole.
+        layers: cycles by name of a layer's output.
+        arena_bytes: arena of the firmware.
+        constant_bytes: constants of the model.
+    """
+
+    figures: Figures
+    layers: Mapping[str, float]
+    arena_bytes: int
+    constant_bytes: int
+
+
+class Point(NamedTuple):
+    """A choice: a setting, and the tensors with int16 codes."""
+
+    setting: Setting
+    int16: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Result of a search.
+
+    Attributes:
+        point: the choice.
+        options: plain options that give it again, without a search.
+        predicted: its figures before it was built; None: it is one of those that prices are held
+            against, which are built first.
+        measured: those of its firmware.
+        drop: percentage points of decisions that differ from the float network's; None: nobody
+            asked.
+        builds: firmware that was built on the way.
+        tensors: how many tensors could have int16 codes.
+        bounds: the limits.
+    """
+
+    point: Point
+    options: CompileOptions
+    predicted: Figures | None
+    measured: Figures
+    drop: float | None
+    builds: int
+    tensors: int
+    bounds: Bounds
