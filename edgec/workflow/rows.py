@@ -27,7 +27,7 @@ _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
 _SLOWER = 1.7
-"""Kernels with less scratch memory may take so many times the cycles of the fastest one."""
+"""Kernels with less scratch memory may take this many times the cycles of the fastest one."""
 _RETRIES = 4
 """Times that chains are chosen again for a limit that they turned out to pass."""
 _FASTER = 0.998
@@ -393,7 +393,7 @@ def _peak(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = 
 
 
 def _need(graph: Graph, target: Target, estimator: Estimator | None) -> Need:
-    """What a graph of one node takes."""
+    """Memory and time of a graph of one node."""
     (choice,) = select_kernels(graph, target)
     cycles = None if estimator is None else price_of(graph, choice, estimator).total_cycles
     return Need(choice.scratch_bytes, cycles)

@@ -32,11 +32,11 @@ _BYTE_CYCLES = 0.75
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a node takes that computes some rows at a time.
+    """Memory and time of a node that computes some rows at a time.
 
     Attributes:
         scratch_bytes: its working memory.
-        cycles: of one time, estimated; None: nobody knows.
+        cycles: estimated time of one call; None: nobody has measured the core.
     """
 
     scratch_bytes: int
@@ -44,7 +44,7 @@ class Need:
 
 
 Needs = Callable[[Node, tuple[Read, ...], int], Need]
-"""What a node takes that reads some operands by rows and computes so many rows at a time."""
+"""Need of a node that reads some operands by rows and computes a number of rows at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
