@@ -61,7 +61,7 @@ def hear_file(
         console.out.print("detections need a threshold: --threshold SCORE")
         return heard
     found = detections(heard.times, heard.scores, scale.names, least)
-    console.out.print(f"{len(found)} times at least {least:g}")
+    console.out.print(f"{len(found)} detections, scores of at least {least:g}")
     for each in found[:_MOST_SHOWN]:
         console.out.print(
             f"  {each.start_s:7.2f} s to {each.end_s:.2f} s  {each.best:.3g}  {each.name}",

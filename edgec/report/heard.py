@@ -18,6 +18,8 @@ _MOST_ROWS = 14
 """Lines of the picture without its axis."""
 _HEIGHTS = {1: 7, 2: 5, 3: 4}
 """Lines a score, by the number of scores; 1 where there are more."""
+_APART_S = 0.5
+"""A score that is high again this soon, in seconds, belongs to the detection before it."""
 _LEVELS = " ▁▂▃▄▅▆▇█"
 
 
@@ -66,12 +68,12 @@ def _is_share(tensor: TensorReport) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """A score that was at least the threshold for some results in a row.
+    """A score that was at least the threshold, now and again for at most half a second.
 
     Attributes:
         name: what the score is called.
-        start_s, end_s: seconds of sound up to the first and to the last of these results.
-        best: the highest of them.
+        start_s, end_s: seconds of sound up to the first and to the last such result.
+        best: the highest score.
     """
 
     name: str
@@ -93,12 +95,11 @@ def detections(
     """
     found = []
     for name, column in zip(names, scores.T, strict=True):
-        above = np.concatenate([[False], column >= threshold, [False]])
-        begins = np.flatnonzero(above[1:] & ~above[:-1])
-        ends = np.flatnonzero(~above[1:] & above[:-1])
-        for first, end in zip(begins, ends, strict=True):
-            best = float(column[first:end].max())
-            found.append(Detection(name, float(times[first]), float(times[end - 1]), best))
+        above = np.flatnonzero(column >= threshold)
+        for part in np.split(above, np.flatnonzero(np.diff(times[above]) > _APART_S) + 1):
+            if len(part):
+                best = float(column[part].max())
+                found.append(Detection(name, float(times[part[0]]), float(times[part[-1]]), best))
     return sorted(found, key=lambda each: (each.start_s, each.name))
 
 

@@ -16,6 +16,8 @@ from edgec.base.options import CompileOptions, FrontEndOptions, StreamOptions
 
 _LEAST_DB = 5.0
 _SAID = 600
+_APART = 15
+"""Results of half a second: scores that come this soon belong to the detection before."""
 _THRESHOLDS = (0.5, 0.7, 0.9, 0.95)
 
 
@@ -30,7 +32,8 @@ def measured(
 ) -> None:
     """Compile the network, let its integers hear all test recordings, write `wakeword.json`.
 
-    A detection is a row of scores that are at least a threshold.
+    A detection is a score that is at least a threshold, with all others that are at most half a
+    second after one of them.
     """
     said = with_word(word, speakers, _SAID, 11, _LEAST_DB)
     noisy = talk(speakers, hours, 12, _LEAST_DB)
@@ -84,9 +87,9 @@ def measured(
 
 
 def begins(scores: np.ndarray, threshold: float) -> np.ndarray:
-    """The results at which detections begin."""
-    above = np.concatenate([[False], scores >= threshold])
-    return np.flatnonzero(above[1:] & ~above[:-1])
+    """The results at which detections begin, as `edgec run` counts them."""
+    above = np.flatnonzero(scores >= threshold)
+    return above[np.diff(above, prepend=-_APART - 1) > _APART]
 
 
 def near_clips(near: Sequence[str], speakers: Speakers) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Make a wake word: speech by espeak-ng, a small network that listens frame by frame, its figures.
 
 Needs espeak-ng (Debian: ``apt-get install espeak-ng``) and ``pip install 'edgec[train]' scipy``;
-takes a quarter of an hour on two cores, and gives the same speech with the same version of espeak-ng::
+takes a quarter of an hour on two cores; the same version of espeak-ng gives the same speech::
 
     python examples/wakeword/train.py --out wakeword
     python examples/wakeword/train.py --word "hey lamp" --near "hey lamb" --out lamp

@@ -14,13 +14,15 @@
 
 /* Scores are codes of -128 to 127, 0 to 1. */
 #define THRESHOLD 0
+/* Results of half a second: a score that is high again this soon is about the same word. */
+#define APART 15U
 
 /* Memory of its own, so that the console's requests and what is heard do not mix. */
 EDGEC_ALIGNED static uint8_t arena[EDGEC_WAKEWORD_ARENA_BYTES];
 EDGEC_ALIGNED static uint8_t state[EDGEC_WAKEWORD_STATE_BYTES];
 static edgec_context_t network;
 static uint32_t results;
-static bool was_heard;
+static uint32_t since = APART; /* results since the last high score */
 
 /* The microphone, which is yours: take at most `most` new samples of 16 bits at 16 kHz, and return
  * how many there are.  It must not wait: a timer, or the DMA of an ADC or of I2S, collects samples
@@ -36,11 +38,14 @@ static void act(void) {
 }
 
 static void decide(int8_t score) {
-    const bool is_heard = score >= THRESHOLD;
-    if (is_heard && !was_heard) {
-        act();
+    if (score < THRESHOLD) {
+        since += since < APART ? 1U : 0U;
+    } else {
+        if (since == APART) {
+            act();
+        }
+        since = 0;
     }
-    was_heard = is_heard;
     text_put("heard=");
     text_put_uint(results++);
     text_put(" ");
