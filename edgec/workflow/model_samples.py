@@ -51,10 +51,18 @@ class Steps:
     Attributes:
         inputs: [N, ...] by input name, a run each; of a stream, the steps of one.
         rows: the runs whose outputs are wanted, ascending.
+        every: runs after which the state is reset; 0: it is not.
     """
 
     inputs: Mapping[str, Array]
     rows: Array
+    every: int = 0
+
+    @property
+    def resets(self) -> Array:
+        """Before which runs the state is reset, bool [N]."""
+        count = len(next(iter(self.inputs.values())))
+        return np.asarray(np.arange(count) % (self.every or max(count, 1)) == 0)
 
 
 def fitting(
@@ -139,7 +147,9 @@ def steps_of(report: Report, samples: Mapping[str, Array]) -> Steps:
             )
         return Steps(samples, np.arange(stream.warm_up, count))
     inputs = {tensor.name: _steps(samples[tensor.name], tensor, stream) for tensor in report.inputs}
-    return Steps(inputs, np.arange(1, count + 1) * stream.runs - 1)
+    heard = report.front_end
+    every = stream.runs if heard is not None and heard.remembers else 0
+    return Steps(inputs, np.arange(1, count + 1) * stream.runs - 1, every)
 
 
 def _steps(windows: Array, tensor: TensorReport, stream: StreamReport | FrontEndReport) -> Array:

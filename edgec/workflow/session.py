@@ -25,7 +25,7 @@ from edgec.report.model import Report, TensorReport
 from edgec.sim.device import Flashed, open_device
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import runs_natively
-from edgec.sim.host_process import host_process
+from edgec.sim.host_process import HostProcess, host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
 from edgec.workflow.model_samples import fitting, steps_of
@@ -45,11 +45,16 @@ class IntegerModel(Protocol):
     """Something that maps library inputs to library outputs, a batch at a time."""
 
     def __call__(
-        self, inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        self,
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         """One int8 array [N, ...] per input; one array [N, ...] per output.
 
-        `length`: of a run, in a model of variable length; None: the longest.
+        `length`: of a run, in a model of variable length; None: the longest.  `every`: runs after
+        which the state is reset; 0: it is not.
         """
 
 
@@ -136,7 +141,7 @@ class Session:
         length = length_of(self.report.inputs, checked)
         steps = steps_of(self.report, checked)
         inputs = [encode(steps.inputs[tensor.name], tensor) for tensor in self.report.inputs]
-        outputs = [codes[steps.rows] for codes in self.model(inputs, progress, length)]
+        outputs = [codes[steps.rows] for codes in self.model(inputs, progress, length, steps.every)]
         less = self.report.max_length - length if length is not None else 0
         return {
             tensor.name: decode(stacked(codes, tensor, less), tensor)
@@ -256,16 +261,29 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     """Runs the generated library natively, over all processors."""
 
     def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         with temporary_folder() as build_dir, host_process(library_dir, build_dir) as model:
             if bits is not None:
                 model.set_activation_bits(bits)
             if length is not None:
                 model.set_length(length)
-            return model.run(inputs, progress)
+            return model.run(inputs, progress) if every == 0 else _in_parts(model, inputs, every)
 
     return run
+
+
+def _in_parts(model: HostProcess, inputs: Sequence[Array], every: int) -> list[Array]:
+    """Outputs of samples whose state is reset after each `every` of them."""
+    stream = model.stream()
+    found: list[list[Array]] = []
+    for start in range(0, len(inputs[0]), every):
+        stream.reset()
+        found.append(stream.run([array[start : start + every] for array in inputs]))
+    return [np.concatenate(arrays) for arrays in zip(*found, strict=True)]
 
 
 def emulator_runner(folder: Path, report: Report, bits: int | None = None) -> IntegerModel:
@@ -273,10 +291,13 @@ def emulator_runner(folder: Path, report: Report, bits: int | None = None) -> In
     elf, board = firmware_program(folder, report), report.board
 
     def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         with EmulatedFirmware(elf, board) as firmware:
-            return run_samples(firmware.client, inputs, bits, length, progress)
+            return run_samples(firmware.client, inputs, bits, length, progress, every)
 
     return run
 
@@ -287,10 +308,13 @@ def device_runner(
     """Runs the firmware on the board that is plugged in, one sample after the other."""
 
     def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         with build_on_device(folder, report, port) as client:
-            return run_samples(client, inputs, bits, length, progress)
+            return run_samples(client, inputs, bits, length, progress, every)
 
     return run
 
@@ -315,10 +339,11 @@ def run_samples(
     bits: int | None,
     length: int | None,
     progress: Progress | None,
+    every: int = 0,
 ) -> list[Array]:
     """Run firmware on samples [N, ...] of each input; the outputs, [N, elements] each.
 
-    Samples of a model with a state are a new stream.
+    Samples of a model with a state are a new stream, or one for each `every` of them.
     """
     client.reset()
     if bits is not None:
@@ -328,6 +353,8 @@ def run_samples(
     count = len(inputs[0])
     runs: list[tuple[Array, ...]] = []
     for index in range(count):
+        if every and index and index % every == 0:
+            client.reset()
         runs.append(client.run([array[index] for array in inputs]).outputs)
         if progress is not None:
             progress(index + 1, count)
