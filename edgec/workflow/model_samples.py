@@ -173,6 +173,13 @@ def _zero(tensor: TensorReport) -> int:
     return zero_point + 128 if tensor.dtype == "uint8" else zero_point
 
 
+def stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
+    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
+    shape = tensor.library_shape_less(less)
+    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
+    return codes.reshape(len(codes), *sample)
+
+
 def about_outputs(
     report: Report, samples: Mapping[str, Array], labels: Array | None
 ) -> dict[str, Any]:

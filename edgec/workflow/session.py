@@ -6,8 +6,8 @@ native build, on emulated firmware and on the board that is plugged in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -25,10 +25,10 @@ from edgec.report.model import Report, TensorReport
 from edgec.sim.device import Flashed, open_device
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import runs_natively
-from edgec.sim.host_process import HostProcess, host_process
+from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
-from edgec.workflow.model_samples import fitting, steps_of
+from edgec.workflow.model_samples import fitting, stacked, steps_of
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator", "device")
@@ -149,13 +149,6 @@ class Session:
         }
 
 
-def stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
-    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
-    shape = tensor.library_shape_less(less)
-    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
-    return codes.reshape(len(codes), *sample)
-
-
 def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
     """The length of samples [N, ...] by input name; None where every run has the same.
 
@@ -271,49 +264,40 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
                 model.set_activation_bits(bits)
             if length is not None:
                 model.set_length(length)
-            return model.run(inputs, progress) if every == 0 else _in_parts(model, inputs, every)
+            return model.run(inputs, progress, every)
 
     return run
-
-
-def _in_parts(model: HostProcess, inputs: Sequence[Array], every: int) -> list[Array]:
-    """Outputs of samples whose state is reset after each `every` of them."""
-    stream = model.stream()
-    found: list[list[Array]] = []
-    for start in range(0, len(inputs[0]), every):
-        stream.reset()
-        found.append(stream.run([array[start : start + every] for array in inputs]))
-    return [np.concatenate(arrays) for arrays in zip(*found, strict=True)]
 
 
 def emulator_runner(folder: Path, report: Report, bits: int | None = None) -> IntegerModel:
     """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
     elf, board = firmware_program(folder, report), report.board
 
-    def run(
-        inputs: list[Array],
-        progress: Progress | None = None,
-        length: int | None = None,
-        every: int = 0,
-    ) -> list[Array]:
+    @contextmanager
+    def opened() -> Iterator[FirmwareClient]:
         with EmulatedFirmware(elf, board) as firmware:
-            return run_samples(firmware.client, inputs, bits, length, progress, every)
+            yield firmware.client
 
-    return run
+    return _firmware_runner(opened, bits)
 
 
 def device_runner(
     folder: Path, report: Report, bits: int | None = None, port: str | None = None
 ) -> IntegerModel:
     """Runs the firmware on the board that is plugged in, one sample after the other."""
+    return _firmware_runner(lambda: build_on_device(folder, report, port), bits)
 
+
+def _firmware_runner(
+    opened: Callable[[], AbstractContextManager[FirmwareClient]], bits: int | None
+) -> IntegerModel:
     def run(
         inputs: list[Array],
         progress: Progress | None = None,
         length: int | None = None,
         every: int = 0,
     ) -> list[Array]:
-        with build_on_device(folder, report, port) as client:
+        with opened() as client:
             return run_samples(client, inputs, bits, length, progress, every)
 
     return run
