@@ -1,6 +1,6 @@
 """Features of sound in integers beside float64, and a keyword network that takes sound.
 
-    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty]
+    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty] [--micro]
 
 On the 240 keyword clips of the data folder (docs/data.md): how far the error of each front end lies
 below its features, in dB; and MLPerf's int8 keyword network with `mlperf-kws`, on the clips as
@@ -10,6 +10,8 @@ in integers and as the file in float64 on the same features, and how many decisi
 With `--duty` instead: MLPerf's streaming wake word as a whole, sound to score, on the boards of
 published results: cycles of a frame of 32 ms by `edgec profile`, those of the front end and of the
 network, and the share of the time that the core is busy, beside the published duty cycle.
+
+With `--micro`, in place of both: how many clips have the bits of `pymicro-features` with `micro`.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from data_folder import add_data_option, chosen_data_folder
 import edgec
 from edgec.base.options import CompileOptions, FrontEndOptions, Placement, StreamOptions
 from edgec.frontends.nodes import FrontEnd
-from edgec.frontends.parameters import PRESETS
+from edgec.frontends.parameters import PRESETS, MelParameters
 from edgec.profile.run import profile
 from edgec.workflow.evaluation import evaluate
 
@@ -48,6 +50,7 @@ def main() -> None:
     )
     add_data_option(parser)
     parser.add_argument("--duty", action="store_true", help="the wake word on three boards")
+    parser.add_argument("--micro", action="store_true", help="compare with pymicro-features")
     arguments = parser.parse_args()
     folder = chosen_data_folder(arguments)
     if arguments.duty:
@@ -55,8 +58,15 @@ def main() -> None:
         return
     clips = np.load(folder / "data" / "kws01_audio_240.npz")
     sound = clips["pcm"]
+    if arguments.micro:
+        found = FrontEnd("micro", PRESETS["micro"]).features_of(sound)
+        same = [np.array_equal(a, _of_library(clip)) for a, clip in zip(found, sound, strict=True)]
+        print(f"{sum(same)} of {len(same)} clips have equal bits")
+        return
     print("| front end | dB below |\n|---|---:|")
     for name, parameters in PRESETS.items():
+        if not isinstance(parameters, MelParameters):
+            continue
         found = FrontEnd(name, parameters).features_of(sound)
         print(f"| {name} | {decibels(real_features(parameters, sound), found):.1f} |", flush=True)
     peak = np.maximum(np.abs(sound.astype(np.int32)).max(1, keepdims=True), 1)
@@ -106,6 +116,19 @@ def duty(folder: Path) -> None:
                 *(f"{build.report.memory.flash_bytes:,}", f"{build.report.memory.ram_bytes:,}"),
             ]
             print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def _of_library(clip: np.ndarray) -> np.ndarray:
+    """The features of samples int16 [L] by `pymicro-features`: float32 [T, 40]."""
+    from pymicro_features import MicroFrontend  # noqa: PLC0415  (is not needed for the rest)
+
+    library, data, rows, at = MicroFrontend(), clip.tobytes(), [], 0
+    while at + 320 <= len(data):
+        found = library.process_samples(data[at : at + 320])
+        at += 2 * found.samples_read
+        if found.features:
+            rows.append(found.features)
+    return np.array(rows, np.float32)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.frontends.mel import cepstrum_tables, mel_tables
+from edgec.frontends.micro import MicroParameters
 from edgec.frontends.parameters import MelParameters
 from edgec.interp import run_graph
 from edgec.ir import qops
@@ -30,7 +31,7 @@ class FrontEnd:
     """
 
     name: str
-    parameters: MelParameters
+    parameters: MelParameters | MicroParameters
 
     @property
     def features(self) -> int:
@@ -42,17 +43,24 @@ class FrontEnd:
         """Samples from frame to frame."""
         return self.parameters.hop
 
+    @property
+    def remembers(self) -> bool:
+        """Whether features depend on all sound since the last reset."""
+        return isinstance(self.parameters, MicroParameters)
+
     def samples(self, frames: int) -> int:
         """Samples that some frames are computed from."""
         p = self.parameters
         return p.before + p.window + (frames - 1) * p.hop
 
-    def add(self, builder: GraphBuilder, x: str) -> str:
+    def add(self, builder: GraphBuilder, x: str, early: int = 0) -> str:
         """Add the nodes that compute features.
 
         Args:
             builder: gets them.
             x: samples, int16 [1, `samples(T)`], with those before the first frame.
+            early: frames after a reset that begin before the first sample; what is known of a
+                stream is not learnt from them.
 
         Returns:
             The value of the features, int16 [1, T, `features`].
@@ -61,6 +69,8 @@ class FrontEnd:
             ConfigError: numbers that integers do not hold.
         """
         p = self.parameters
+        if isinstance(p, MicroParameters):
+            return _micro(builder, x, p, early)
         mel = mel_tables(p)
         frames = (builder.values[x].shape[1] - self.samples(1)) // p.hop + 1
         names = ("window", "sines", "bank", "bins")
@@ -105,6 +115,27 @@ class FrontEnd:
         padded = np.pad(sound, ((0, 0), (p.before, 0)))[:, :used]
         found = [run_graph(graph, {"samples": each[None]})[output] for each in padded]
         return graph.quant(output).dequantize(np.concatenate(found))
+
+
+def _micro(builder: GraphBuilder, x: str, p: MicroParameters, early: int) -> str:
+    """TensorFlow Lite Micro's features; the noise of each filter is state of the model."""
+    names = ("window", "waves", "bank", "bins", "gains", "logs")
+    tables = p.tables()
+    constants = [builder.constant(f"{_SOURCE} {name}", tables[name]) for name in names]
+    start = np.full((1, p.filters), -early, np.int32)
+    first = builder.constant(f"{_SOURCE} noise", start)
+
+    def noise(stem: str) -> str:
+        return builder.value(Value(builder.fresh(stem), start.shape, DType.INT32))
+
+    before, after, held = noise("noise"), noise("noise of frames"), noise("next noise")
+    builder.node(before, qops.QCarry(None), (first,), (before,))
+    frames = (builder.values[x].shape[1] - p.window) // p.hop + 1
+    found = _value(builder, "micro", (1, frames, p.filters), p.scale)
+    inputs = qops.QMicroFeatures.Inputs(x, before, *constants)
+    builder.node(found, qops.QMicroFeatures(p.hop), inputs, (found, after), (_SOURCE,))
+    builder.node(held, qops.QUpdate(), (after, before), (held,))
+    return found
 
 
 def _value(builder: GraphBuilder, stem: str, shape: tuple[int, ...], scale: float) -> str:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import OPTION, FrontEndOptions
+from edgec.frontends.micro import MicroParameters
 
 _CHOICES = {
     "shape": ("hann", "hamming", "povey", "box"),
@@ -153,17 +154,18 @@ _KWS = MelParameters(
     dct="tf",
 )
 
-PRESETS: Mapping[str, MelParameters] = {
+PRESETS: Mapping[str, MelParameters | MicroParameters] = {
     "log-mel": MelParameters(),
     "mfcc": MelParameters(coefficients=13),
     "mlperf-sww": _SWW,
     "mlperf-kws": _KWS,
+    "micro": MicroParameters(),
 }
 """Front ends by name.  Sources: mlcommons/tiny, training/streaming_wakeword/get_dataset.py and
 training/keyword_spotting/get_dataset.py."""
 
 
-def parameters_of(options: FrontEndOptions) -> MelParameters:
+def parameters_of(options: FrontEndOptions) -> MelParameters | MicroParameters:
     """The parameters that the user asks for.
 
     Raises:
@@ -174,7 +176,10 @@ def parameters_of(options: FrontEndOptions) -> MelParameters:
         raise ConfigError(
             f"there is no front end {options.name!r}", where=OPTION, hint=", ".join(PRESETS)
         )
-    kinds = {each.name.replace("_", "-"): type(getattr(known, each.name)) for each in _fields()}
+    kinds = {
+        each.name.replace("_", "-"): type(getattr(known, each.name))
+        for each in dataclasses.fields(known)
+    }
     changes: dict[str, Any] = {}
     for name, text in options.values.items():
         if name not in kinds:
@@ -182,10 +187,6 @@ def parameters_of(options: FrontEndOptions) -> MelParameters:
             raise ConfigError(f"{options.name} has no parameter {name!r}", where=OPTION, hint=hint)
         changes[name.replace("-", "_")] = _read(name, text, kinds[name])
     return dataclasses.replace(known, **changes)
-
-
-def _fields() -> tuple[dataclasses.Field[object], ...]:
-    return dataclasses.fields(MelParameters)
 
 
 def _read(name: str, text: str, kind: type) -> object:

@@ -37,6 +37,7 @@ from edgec.kernels.generic.log_mel import FAMILY as GENERIC_LOG_MEL
 from edgec.kernels.generic.log_softmax import FAMILY as GENERIC_LOG_SOFTMAX
 from edgec.kernels.generic.matmul import FAMILY as GENERIC_MATMUL
 from edgec.kernels.generic.max_pool import FAMILY as GENERIC_MAX_POOL
+from edgec.kernels.generic.micro_features import FAMILY as GENERIC_MICRO_FEATURES
 from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
@@ -130,6 +131,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_TOP_K,
     GENERIC_WINDOW_DOT,
     GENERIC_LOG_MEL,
+    GENERIC_MICRO_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,

@@ -129,14 +129,15 @@ def with_front_end(
     builder.value(Value(samples, (1, run), DType.INT16, SAMPLES))
     kept = front.samples(new) - run
     sound = with_past(builder, samples, 1, kept) if kept else samples
-    rows = _in_codes(builder, front.add(builder, sound), value)
+    lead = (front.hop - front.parameters.window) % run
+    first = (lead + front.parameters.window + (new - 1) * front.hop) // run
+    early = (first - 1) * new
+    rows = _in_codes(builder, front.add(builder, sound, early), value)
     if heard.frames > new and not is_stream:
         rows = with_past(builder, rows, 1, heard.frames - new)
     builder.rewire(name, _arranged(builder, rows, graph, heard))
     builder.inputs = [samples]
     builder.input_layouts = {}
-    lead = (front.hop - front.parameters.window) % run
-    first = (lead + front.parameters.window + (new - 1) * front.hop) // run
     more = graph.warm_up if is_stream else heard.frames - 1
     builder.warm_up = first - 1 + more
     builder.lead = lead

@@ -79,6 +79,8 @@ def _whole(graph: Graph, name: str) -> _Window | None:
     if joined is None or len(moved) != 1 or name in graph.outputs:
         return None
     (slice_,) = moved
+    if len(slice_.outputs) != 1:
+        return None
     window = _joined(graph, joined, slice_.output)
     alone = graph.consumers[slice_.output] == (joined,) and slice_.output not in graph.outputs
     if window is None or not alone or not _is_end(graph, slice_, window):

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import SimulationError
 from edgec.base.names import shown
@@ -73,9 +75,23 @@ class HostProcess:
         self.num_steps, self.max_length = _numbers(head, "num_steps", "max_length")
         self._set_ports(head)
 
-    def run(self, inputs: Sequence[Array], progress: Progress | None = None) -> list[Array]:
-        """Run a batch [N, ...] of each input; the outputs, [N, elements] each."""
-        return self.run_part({"do": "run"}, inputs, progress)
+    def run(
+        self, inputs: Sequence[Array], progress: Progress | None = None, every: int = 0
+    ) -> list[Array]:
+        """Run a batch [N, ...] of each input; the outputs, [N, elements] each.
+
+        `every`: samples after which the state is reset; 0: it is not.
+        """
+        if every == 0:
+            return self.run_part({"do": "run"}, inputs, progress)
+        stream, count = self.stream(), len(inputs[0])
+        found = []
+        for start in range(0, count, every):
+            stream.reset()
+            found.append(stream.run([array[start : start + every] for array in inputs]))
+            if progress is not None:
+                progress(min(start + every, count), count)
+        return [np.concatenate(arrays) for arrays in zip(*found, strict=True)]
 
     def set_activation_bits(self, bits: int) -> int:
         """Let layers with pooled weights see at most `bits` bits; the width in force."""

@@ -85,6 +85,7 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
         warm_up=found.warm_up,
         runs=found.warm_up + 1 + more,
         axes={samples: 1},
+        remembers=front.remembers,
     )
     return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
 

@@ -90,7 +90,8 @@ def histograms(
     length = length_of(report.inputs, given)
     if length is not None:
         report, graph = report.at_length(length), specialized(graph, length)
-    inputs = steps_of(report, given).inputs
+    steps = steps_of(report, given)
+    inputs = steps.inputs
     codes = {tensor.name: encode(inputs[tensor.name], tensor) for tensor in report.inputs}
     names = (*graph.inputs, *(layer.name for layer in report.layers))
     counts = {name: _Counts(graph.values[name]) for name in names if _has_codes(graph, name)}
@@ -100,7 +101,7 @@ def histograms(
         for name, each in zip(graph.inputs, codes.values(), strict=True)
     }
     samples_of = ({name: each[index] for name, each in shaped.items()} for index in range(total))
-    for index, found in enumerate(run_stream(graph, samples_of)):
+    for index, found in enumerate(run_stream(graph, samples_of, steps.resets)):
         for name, count in counts.items():
             count.add(found[name])
         if progress is not None:

@@ -51,10 +51,18 @@ class Steps:
     Attributes:
         inputs: [N, ...] by input name, a run each; of a stream, the steps of one.
         rows: the runs whose outputs are wanted, ascending.
+        every: runs after which the state is reset; 0: it is not.
     """
 
     inputs: Mapping[str, Array]
     rows: Array
+    every: int = 0
+
+    @property
+    def resets(self) -> Array:
+        """Before which runs the state is reset, bool [N]."""
+        count = len(next(iter(self.inputs.values())))
+        return np.asarray(np.arange(count) % (self.every or max(count, 1)) == 0)
 
 
 def fitting(
@@ -139,7 +147,9 @@ def steps_of(report: Report, samples: Mapping[str, Array]) -> Steps:
             )
         return Steps(samples, np.arange(stream.warm_up, count))
     inputs = {tensor.name: _steps(samples[tensor.name], tensor, stream) for tensor in report.inputs}
-    return Steps(inputs, np.arange(1, count + 1) * stream.runs - 1)
+    heard = report.front_end
+    every = stream.runs if heard is not None and heard.remembers else 0
+    return Steps(inputs, np.arange(1, count + 1) * stream.runs - 1, every)
 
 
 def _steps(windows: Array, tensor: TensorReport, stream: StreamReport | FrontEndReport) -> Array:
@@ -161,6 +171,13 @@ def _zero(tensor: TensorReport) -> int:
         return 0
     zero_point = int(np.asarray(tensor.quant.zero_point).flat[0])
     return zero_point + 128 if tensor.dtype == "uint8" else zero_point
+
+
+def stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
+    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
+    shape = tensor.library_shape_less(less)
+    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
+    return codes.reshape(len(codes), *sample)
 
 
 def about_outputs(

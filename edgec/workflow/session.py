@@ -6,8 +6,8 @@ native build, on emulated firmware and on the board that is plugged in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -28,7 +28,7 @@ from edgec.sim.host import runs_natively
 from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
-from edgec.workflow.model_samples import fitting, steps_of
+from edgec.workflow.model_samples import fitting, stacked, steps_of
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator", "device")
@@ -45,11 +45,16 @@ class IntegerModel(Protocol):
     """Something that maps library inputs to library outputs, a batch at a time."""
 
     def __call__(
-        self, inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        self,
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         """One int8 array [N, ...] per input; one array [N, ...] per output.
 
-        `length`: of a run, in a model of variable length; None: the longest.
+        `length`: of a run, in a model of variable length; None: the longest.  `every`: runs after
+        which the state is reset; 0: it is not.
         """
 
 
@@ -136,19 +141,12 @@ class Session:
         length = length_of(self.report.inputs, checked)
         steps = steps_of(self.report, checked)
         inputs = [encode(steps.inputs[tensor.name], tensor) for tensor in self.report.inputs]
-        outputs = [codes[steps.rows] for codes in self.model(inputs, progress, length)]
+        outputs = [codes[steps.rows] for codes in self.model(inputs, progress, length, steps.every)]
         less = self.report.max_length - length if length is not None else 0
         return {
             tensor.name: decode(stacked(codes, tensor, less), tensor)
             for tensor, codes in zip(self.report.outputs, outputs, strict=True)
         }
-
-
-def stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
-    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
-    shape = tensor.library_shape_less(less)
-    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
-    return codes.reshape(len(codes), *sample)
 
 
 def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
@@ -256,14 +254,17 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     """Runs the generated library natively, over all processors."""
 
     def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
         with temporary_folder() as build_dir, host_process(library_dir, build_dir) as model:
             if bits is not None:
                 model.set_activation_bits(bits)
             if length is not None:
                 model.set_length(length)
-            return model.run(inputs, progress)
+            return model.run(inputs, progress, every)
 
     return run
 
@@ -272,25 +273,32 @@ def emulator_runner(folder: Path, report: Report, bits: int | None = None) -> In
     """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
     elf, board = firmware_program(folder, report), report.board
 
-    def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
-    ) -> list[Array]:
+    @contextmanager
+    def opened() -> Iterator[FirmwareClient]:
         with EmulatedFirmware(elf, board) as firmware:
-            return run_samples(firmware.client, inputs, bits, length, progress)
+            yield firmware.client
 
-    return run
+    return _firmware_runner(opened, bits)
 
 
 def device_runner(
     folder: Path, report: Report, bits: int | None = None, port: str | None = None
 ) -> IntegerModel:
     """Runs the firmware on the board that is plugged in, one sample after the other."""
+    return _firmware_runner(lambda: build_on_device(folder, report, port), bits)
 
+
+def _firmware_runner(
+    opened: Callable[[], AbstractContextManager[FirmwareClient]], bits: int | None
+) -> IntegerModel:
     def run(
-        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+        inputs: list[Array],
+        progress: Progress | None = None,
+        length: int | None = None,
+        every: int = 0,
     ) -> list[Array]:
-        with build_on_device(folder, report, port) as client:
-            return run_samples(client, inputs, bits, length, progress)
+        with opened() as client:
+            return run_samples(client, inputs, bits, length, progress, every)
 
     return run
 
@@ -315,10 +323,11 @@ def run_samples(
     bits: int | None,
     length: int | None,
     progress: Progress | None,
+    every: int = 0,
 ) -> list[Array]:
     """Run firmware on samples [N, ...] of each input; the outputs, [N, elements] each.
 
-    Samples of a model with a state are a new stream.
+    Samples of a model with a state are a new stream, or one for each `every` of them.
     """
     client.reset()
     if bits is not None:
@@ -328,6 +337,8 @@ def run_samples(
     count = len(inputs[0])
     runs: list[tuple[Array, ...]] = []
     for index in range(count):
+        if every and index and index % every == 0:
+            client.reset()
         runs.append(client.run([array[index] for array in inputs]).outputs)
         if progress is not None:
             progress(index + 1, count)

@@ -62,6 +62,9 @@ class Tracer(Protocol):
     def trace(self, inputs: Sequence[Array]) -> TracedSample:
         """One inference on one array of codes per model input, in the model's order."""
 
+    def reset(self) -> None:
+        """Begin a new stream."""
+
     def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:
         """The bytes that a call of a step wrote in the last inference, which was on these inputs.
 
@@ -126,6 +129,9 @@ class _Host:
         )
         return TracedSample(steps, tuple(each.reshape(-1) for each in self._stream.outputs))
 
+    def reset(self) -> None:
+        self._stream.reset()
+
     def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:  # noqa: ARG002
         return None  # the trace has all bytes
 
@@ -147,6 +153,9 @@ class _Firmware:
         self._last = run.steps
         steps = tuple(TracedStep(step.size_bytes, step.crc or 0) for step in run.steps)
         return TracedSample(steps, run.outputs)
+
+    def reset(self) -> None:
+        self._client.reset()
 
     def dump(self, inputs: Sequence[Array], call: Call) -> bytes | None:
         try:

@@ -187,9 +187,12 @@ def validate(
     found: list[tuple[Array, ...]] = []
     count = len(codes[0])
     samples = [[array[index] for array in codes] for index in range(count)]
-    oracles = run_stream(graph, (_shaped(graph, sample) for sample in samples))
+    resets = steps.resets
+    oracles = run_stream(graph, (_shaped(graph, sample) for sample in samples), resets)
     with open_tracer(folder, report, on, port, length) as tracer:
         for index, (sample, oracle) in enumerate(zip(samples, oracles, strict=True)):
+            if index and resets[index]:
+                tracer.reset()
             traced = tracer.trace(sample)
             _add(report, gaps, traced, oracle, (index, partial(tracer.dump, sample)))
             wanted.append([oracle[name].reshape(-1) for name in graph.outputs])

@@ -18,9 +18,10 @@ from edgec.workflow.model_samples import (
     fitting,
     runs_without_output,
     specs_of,
+    stacked,
 )
 from edgec.workflow.output_metrics import Distance, distance
-from edgec.workflow.session import decode, length_of, stacked, to_model
+from edgec.workflow.session import decode, length_of, to_model
 
 _NOISE_SAMPLES = 3
 _SEED = 20240521

@@ -29,6 +29,8 @@ from edgec.workflow.validation import validate
 SWW = "mlperf-sww"
 FEW = "mfcc:window=480,hop=320,filters=20,coefficients=8"
 """Frames that begin anew before the last one ends, at no multiple of their distance."""
+MICRO = "micro:hop=320"
+"""Features with a memory of the sound before."""
 PUSH = Path(__file__).resolve().parents[1] / "helpers" / "push_sound.c"
 CLIPS = np.concatenate([speech_like(16_000, seed) for seed in range(12)])
 
@@ -73,7 +75,7 @@ def pushed(program: Path, pcm: Path, most: int) -> list[list[int]]:
     return [[int(code) for code in line.split()] for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("text", [SWW, FEW])
+@pytest.mark.parametrize("text", [SWW, FEW, MICRO])
 @pytest.mark.parametrize("stream", [None, StreamOptions({"": 2})])
 def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path):
     """Any number of samples at a time, with sanitizers; the first result when sound is enough."""
@@ -102,7 +104,7 @@ def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path)
     assert pushed(program, tmp_path / "pcm", 65_536) == wanted[-1:]
 
 
-@pytest.mark.parametrize("text", [SWW, FEW])
+@pytest.mark.parametrize("text", [SWW, FEW, MICRO])
 def test_recordings_one_after_the_other_do_not_mix(text, tmp_path):
     result = built(tmp_path, text, build=False)
     together = result.run(CLIPS[:4])

@@ -27,6 +27,7 @@ from edgec.kernels.generic.log_mel import LogMel
 from edgec.kernels.generic.log_softmax import LogSoftmax
 from edgec.kernels.generic.matmul import MatMul
 from edgec.kernels.generic.max_pool import MaxPool
+from edgec.kernels.generic.micro_features import MicroFeatures
 from edgec.kernels.generic.pad import Pad, PadAxis
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
@@ -96,6 +97,7 @@ __all__ = [
     "LutNeon",
     "MatMul",
     "MaxPool",
+    "MicroFeatures",
     "Norm",
     "NormNeon",
     "PackedFilters",

@@ -27,6 +27,7 @@ from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization,
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
 from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
 from edgec.ir.qops.log_mel import QLogMel
+from edgec.ir.qops.micro_features import QMicroFeatures
 from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QSlide, QTranspose
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import INT8_SPAN, Operand, marks_of, tensors_of
@@ -115,6 +116,7 @@ __all__ = [
     "QLut",
     "QMatMul",
     "QMaxPool",
+    "QMicroFeatures",
     "QMul",
     "QNorm",
     "QPRelu",

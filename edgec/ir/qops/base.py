@@ -166,7 +166,7 @@ def need_same_codes(inputs: Sequence[Tensor], output: Value) -> None:
         ValueError: one is not.
     """
     for item in inputs:
-        if isinstance(item, Constant) or item.dtype is not DType.INT32:
+        if item.quant is not None or item.dtype != output.dtype or output.dtype is not DType.INT32:
             same = _codes(quant_of(item)) == _codes(quant_of(output))
             need(same, f"{item.name!r} and the output differ in quantization")
 

@@ -23,6 +23,8 @@ class FrontEndReport:
         runs: runs in which all of a recording of `window` samples is brought.
         axes: axis of time by input.
         delay: always 0: no output is about earlier samples.
+        remembers: outputs depend on all sound since the last reset, so each recording begins with
+            one.
     """
 
     text: str
@@ -35,3 +37,4 @@ class FrontEndReport:
     runs: int
     axes: Mapping[str, int]
     delay: int = 0
+    remembers: bool = False

@@ -106,6 +106,7 @@ CASES: dict[str, KernelSpec] = {
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
     "log_mel": s.LogMel(*(2, 40, 400, 512), _LOG_MEL),
     "log_mel_magnitude": s.LogMel(*(1, 10, 480, 512), _LOG_MEL_OF_MAGNITUDES),
+    "micro_features": s.MicroFeatures(2, 40, 480, 160),
     "tree_ensemble": s.TreeEnsemble(20, 3, 1 << 30, qops.Requant31(41)),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
     "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),
