@@ -11,17 +11,19 @@ from edgec.base.options import App
 from edgec.base.output_file import check_writable
 from edgec.cli.compile_request import CompileRequest, compile_request
 from edgec.cli.help import OUTPUT
-from edgec.cli.options import Json
+from edgec.cli.options import FitOption, Json
 from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.commands.compile_cached import Built
+    from edgec.commands.fit import Fitted
 
 
 def _compile(
     request: CompileRequest,
+    fit: FitOption = None,
     html: Annotated[
         Path | None,
         typer.Option(
@@ -40,12 +42,21 @@ def _compile(
     """
     if html is not None:
         check_writable(html, request.reads)
+    fitted: Fitted | None = None
+    if fit is not None:
+        from edgec.cli.fit import fitted_request
+
+        request, fitted = fitted_request(request, fit)
     result = request.compiled()
     from edgec.report.answer import print_answer
     from edgec.report.text import print_report
 
     if html is not None:
         _write_page(result.folder, html, request)
+    if fitted is not None:
+        from edgec.cli.fit import print_fitted
+
+        print_fitted(fitted, result, request, quiet=json)
     if json:
         console.print_json(result.report.to_json())
         return

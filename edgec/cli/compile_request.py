@@ -34,6 +34,7 @@ from edgec.cli.options import (
     EffortOption,
     Equalize,
     InputRowsOption,
+    Int16Option,
     LabelsOption,
     MainOption,
     MaxDrop,
@@ -162,6 +163,7 @@ def compile_request(
     effort: EffortOption = None,
     precision: PrecisionOption = None,
     target_db: TargetDb = None,
+    int16: Int16Option = None,
     rounding: RoundingOption = None,
     build: Annotated[
         bool,
@@ -266,6 +268,7 @@ def compile_request(
             target_db=target_db,
             max_drop=max_drop if precision is Precision.AUTO else None,
             effort=effort,
+            int16=tuple(int16 or ()),
         ),
         build=build,
         verify=verify,

@@ -29,14 +29,20 @@ SHORT: Mapping[str, str] = {
 
 EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "": ("edgec compile model.onnx --board nucleo --calibration samples.npz",),
-    "new": ("edgec new digits --board nucleo",),
+    "new": (
+        "edgec new digits --board nucleo",
+        "edgec new wake --example wakeword --board pico",
+    ),
     "compile": (
         "edgec compile model.onnx --board nucleo --calibration samples.npz",
         "edgec compile model.tflite --board f446 --out build/mine",
         "edgec compile model.onnx --board nucleo --calibration images/ --normalize scale=1/255",
     ),
     "check": ("edgec check --update", "edgec check --markdown table.md"),
-    "run": ("edgec run build/mine --input samples.npz --on emulator",),
+    "run": (
+        "edgec run build/mine --input samples.npz --on emulator",
+        "edgec run build/mine --input clip.wav --on device --listen",
+    ),
     "evaluate": ("edgec evaluate build/mine --data labelled.npz --on emulator",),
     "validate": (
         "edgec validate build/mine --on emulator",

@@ -14,7 +14,7 @@ from typing import Any, get_type_hints
 from edgec.base.given_files import check_build_folder, check_model_file, check_sample_file
 from edgec.base.label_file import read_labels
 from edgec.base.main_program import main_files
-from edgec.cli.options import HelpAll, Verbose
+from edgec.cli.options import STDIN, HelpAll, Verbose
 from edgec.report import console
 
 CHECKS: Mapping[str, Callable[[Path], object]] = {
@@ -39,7 +39,7 @@ def check_given(values: Mapping[str, Any]) -> None:
     for name, check in CHECKS.items():
         given = values.get(name)
         for path in given if isinstance(given, list | tuple) else (given,):
-            if isinstance(path, Path):
+            if isinstance(path, Path) and path != STDIN:
                 check(path)
 
 

@@ -45,6 +45,8 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by e
 Json = Annotated[
     bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=OUTPUT)
 ]
+STDIN = Path("-")
+"""The input that stands for what is piped into a command."""
 OUT = ("-o", "--out", "--output")
 """The names of the option for what a command writes, alike in all commands."""
 Run = Annotated[
@@ -180,6 +182,24 @@ PrecisionOption = Annotated[
         help="Element type of activations. auto: int16 for the fewest tensors that --target-db "
         f"or --max-drop asks for (default: {DEFAULTS.precision.value}).",
         rich_help_panel=QUANTIZATION,
+    ),
+]
+Int16Option = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--int16",
+        metavar="TENSOR",
+        help="For --precision auto: a tensor with int16 codes, once for each; others are int8.",
+        rich_help_panel=QUANTIZATION,
+    ),
+]
+FitOption = Annotated[
+    str | None,
+    typer.Option(
+        "--fit",
+        metavar="flash=64K,ram=32K,ms=20[,drop=0.5][,db=30]",
+        help="Choose precision, rows, placement and code for the least noise within these limits.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 TargetDb = Annotated[

@@ -28,25 +28,68 @@ _SHOWN_VALUES = 10
 
 def run(
     folder: Folder,
-    input: Annotated[Path, typer.Option("--input", help=f"Inputs: {DATA_FORMATS}")],
+    input: Annotated[
+        Path | None,
+        typer.Option(
+            "--input",
+            help=f"Inputs: {DATA_FORMATS} With --listen also -: raw 16-bit samples from a pipe; "
+            "without it, the board's own microphone.",
+        ),
+    ] = None,
     output: Annotated[
         Path | None, typer.Option(*OUT, help="Write outputs by name to this .npz.")
     ] = None,
     normalize: NormalizeOption = None,
     on: On = "host",
     port: PortOption = None,
+    listen: Annotated[
+        bool,
+        typer.Option(
+            "--listen",
+            help="For builds with a front end: scores as they come, of a .wav file in real time, "
+            "of a pipe, or of what the board hears by itself, until Ctrl-C.",
+        ),
+    ] = False,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--threshold",
+            help="With sound: the least score of a detection (default: 0.5 where scores are 0 to "
+            "1).",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Run a compiled model on inputs, natively, as emulated firmware or on the board."""
+    """Run a compiled model on inputs, natively, as emulated firmware or on the board.
+
+    With sound (--front-end) a recording gives scores over time; --json prints a line for each.
+    """
+    from edgec.base.errors import ConfigError
     from edgec.base.output_file import check_writable
     from edgec.base.samples import npz_path, save_npz
     from edgec.cli.data import sample_file, words_of
+    from edgec.cli.listen import check_sound, hear_file, hear_live, overhear, takes_recording
     from edgec.report.model import Report
     from edgec.workflow.session import run_file
 
     check_port(port, on)
     if output is not None:
-        check_writable(npz_path(output), [input])
+        check_writable(npz_path(output), [] if input is None else [input])
+    is_sound = listen or takes_recording(folder, input)
+    check_sound(input, output, normalize, threshold, heard=is_sound, live=listen)
+    if listen and input is None:
+        overhear(folder, on, port, threshold, json=json)
+        return
+    if input is None:
+        raise ConfigError("nothing is given to run", where="--input", hint="--input samples.npz")
+    if listen:
+        hear_live(folder, input, on, port, threshold, json=json)
+        return
+    if is_sound:
+        heard = hear_file(folder, input, on, port, threshold, json=json)
+        if output is not None:
+            console.err.print(f"written to {save_npz(output, heard.outputs)}", markup=False)
+        return
     samples = sample_file(input, normalize)
     with progress("running") as advance:
         outputs = run_file(folder, samples, on, advance, port)

@@ -100,8 +100,9 @@ def _step(
     closes = [depth for depth, loop in enumerate(loops, 1) if loop.end_step == number + 1]
     hoisted: tuple[CopyContext, ...] = ()
     if opens and opens[0] is loops[0]:
-        inside = copies[opens[0].first_step : opens[0].end_step]
-        hoisted = tuple(each for each in inside if each is not None)
+        inside = range(opens[0].first_step, opens[0].end_step)
+        lasting = (copies[each] for each in inside if not _copies_each_call(program, each))
+        hoisted = tuple(each for each in lasting if each is not None)
     firing = _firing(step, loops[-1], number) if loops else None
     turns = _turns(program, number)
     handed = rows is not None and bool(loops) and loops[0] is program.loops[0]
@@ -115,7 +116,7 @@ def _step(
             for tensor in step.outputs
         ),
         depth=len(loops) + (1 if firing is None else 3 if firing.padding else 2),
-        copy=None if loops else copy,
+        copy=copy if _copies_each_call(program, number) else None,
         hoisted=hoisted,
         opens=tuple(_loop(program, loop, loops.index(loop)) for loop in opens),
         closes=tuple(reversed(closes)),
@@ -208,10 +209,15 @@ def _copy(program: Program, number: int, params: dict[Params, str]) -> CopyConte
     step = program.steps[number]
     if step.copy is None:
         return None
-    first = step.params[0]
-    variable = f"copied_{number}" if program.loops_around(number) else "copied"
-    place = step.copy
+    first, place = step.params[0], step.copy
+    variable = "copied" if _copies_each_call(program, number) else f"copied_{number}"
     return CopyContext(first.c_type, params[first], variable, place.offset_bytes, place.size_bytes)
+
+
+def _copies_each_call(program: Program, number: int) -> bool:
+    """Whether the weights of a step, if they are copied, are so before each of its calls."""
+    copy = program.steps[number].copy
+    return not program.loops_around(number) or (copy is not None and copy.each_call)
 
 
 def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:

@@ -90,6 +90,7 @@ def compile_model(
     options: CompileOptions | None = None,
     progress: Progress | None = None,
     finished: Callable[[Path], None] | None = None,
+    quantized: IntegerModel | None = None,
 ) -> CompileResult:
     """Compile a model for a board and check what came out.
 
@@ -101,6 +102,7 @@ def compile_model(
         options: see `CompileOptions`.
         progress: told what is being done.
         finished: given the folder with everything in it, before it becomes the output folder.
+        quantized: the model of these options, where somebody has quantized it before.
 
     Raises:
         EdgecError: any of its kinds; the output folder is then as it was.
@@ -113,12 +115,8 @@ def compile_model(
     check_compile(source, target, _on_disk(calibration), folder, options)
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
-        real = real_model(
-            source, calibration, options, say, front := front_end_of(options.front_end)
-        )
-        _check_possible(real.graph, target, options)
-        real = with_labels(real, options.labels)
-        exact = quantized_model(real, options, say, BoardPrices(target))
+        front = front_end_of(options.front_end)
+        exact = quantized or _quantized(source, target, calibration, options, say)
         ready, pools = plan_pooled_layers(
             heard_model(with_stream(exact, options.stream), front), target, options.pool, say
         )
@@ -185,6 +183,16 @@ def compile_model(
         if finished is not None:
             finished(staging)
     return CompileResult(folder, report, ready, program, made.plan)
+
+
+def _quantized(
+    source: Path, board: Board, calibration: Calibration, options: CompileOptions, say: Progress
+) -> IntegerModel:
+    """The integer model of a file, unless the board surely cannot hold it."""
+    front = front_end_of(options.front_end)
+    real = real_model(source, calibration, options, say, front)
+    _check_possible(real.graph, board, options)
+    return quantized_model(with_labels(real, options.labels), options, say, BoardPrices(board))
 
 
 def _on_disk(calibration: Calibration) -> Path | None:

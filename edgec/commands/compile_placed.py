@@ -49,6 +49,7 @@ def placed(
         *(pools.graph, processor, pools.configs, options.rows, limit, progress),
         input_rows=options.input_rows,
     )
-    made = lowered(ready.graph, ready.choices, board, share)
+    spare = ready.spare_bytes(options.rows, limit)
+    made = lowered(ready.graph, ready.choices, board, share, spare)
     speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
     return Placed(made, placement_report(made, share, board), speed, rows)

@@ -17,7 +17,11 @@ _TOML = "edgec.toml"
 _BOARD_LINE = 'board = "nucleo"'
 _README = "README.md"
 _BOARD_NAME = "nucleo_f446re"
-_FILES = {
+_SHARED = {
+    "project/gitignore": ".gitignore",
+    "project/workflow.yml": ".github/workflows/edgec.yml",
+}
+_DIGITS = {
     "project/edgec.toml": _TOML,
     "digits_resnet.onnx": "digits_resnet.onnx",
     "digits_calibration.npz": "digits_calibration.npz",
@@ -26,31 +30,48 @@ _FILES = {
     "project/samples.csv": "samples.csv",
     "project/src/main.c": "src/main.c",
     "project/README.md": _README,
-    "project/gitignore": ".gitignore",
-    "project/workflow.yml": ".github/workflows/edgec.yml",
 }
-"""Files of the folder of examples, and what they are called in a project."""
+_MADE = ("wakeword.onnx", "wakeword_calibration.npz", "wakeword_clip.wav", "wakeword.json")
+_SCRIPTS = ("train.py", "figures.py", "network.py", "rooms.py", "sets.py", "speech.py", "texts.py")
+_WORDS = ("words_to_train.txt", "words_to_test.txt")
+_WAKEWORD = {
+    "wakeword/project/edgec.toml": _TOML,
+    **{f"wakeword/{name}": name for name in _MADE},
+    "wakeword/project/src/main.c": "src/main.c",
+    **{f"wakeword/{name}": f"train/{name}" for name in (*_SCRIPTS, *_WORDS)},
+    "wakeword/project/README.md": _README,
+}
+_FILES = {"digits": {**_DIGITS, **_SHARED}, "wakeword": {**_WAKEWORD, **_SHARED}}
+"""Example to the files that its project has of the folder of examples, and their names there."""
+EXAMPLES = tuple(_FILES)
+"""Projects that can be made."""
 
 
-def new_project(folder: Path, board: str) -> tuple[str, ...]:
+def new_project(folder: Path, board: str, example: str = EXAMPLES[0]) -> tuple[str, ...]:
     """Make a project: model, samples, main program, `edgec.toml`, a readme and files for CI.
 
     Args:
         folder: where; it must not exist, or be empty (a repository without files is).
         board: name or alias of a board, or its TOML file.
+        example: one of `EXAMPLES`.
 
     Returns:
         The names of the files, in order.
 
     Raises:
-        ConfigError: there is no such board, the folder holds something, or it cannot be written.
+        ConfigError: there is no such board or example, the folder holds something, or it cannot be
+            written.
     """
+    if example not in _FILES:
+        raise ConfigError(
+            f"there is no example {example!r}", where="--example", hint=", ".join(EXAMPLES)
+        )
     name = load_board(board).name
     # A string of JSON is one of TOML, too.
     line = f"board = {json.dumps(_board_text(board, folder), ensure_ascii=False)}"
     texts = {_TOML: (_BOARD_LINE, line), _README: (_BOARD_NAME, name)}
     try:
-        return _made(folder, texts)
+        return _made(folder, texts, _FILES[example])
     except OSError as error:
         raise ConfigError(
             f"cannot be written: {system_reason(error)}", where=str(folder)
@@ -64,7 +85,9 @@ def _board_text(board: str, folder: Path) -> str:
     return Path(os.path.relpath(Path(board).resolve(), folder.resolve())).as_posix()
 
 
-def _made(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+def _made(
+    folder: Path, texts: Mapping[str, tuple[str, str]], files: Mapping[str, str]
+) -> tuple[str, ...]:
     exists = folder.exists()
     if exists and (not folder.is_dir() or not _is_empty(folder)):
         raise ConfigError(
@@ -76,7 +99,7 @@ def _made(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]
     above.mkdir(parents=True, exist_ok=True)
     with work_folder(above / CONTAINER) as work:
         made = work / "project"
-        names = _write(made, texts)
+        names = _write(made, texts, files)
         if exists:
             for path in sorted(made.iterdir()):
                 path.rename(folder / path.name)
@@ -90,15 +113,18 @@ def _is_empty(folder: Path) -> bool:
     return all(path.name == ".git" for path in folder.iterdir())
 
 
-def _write(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+def _write(
+    folder: Path, texts: Mapping[str, tuple[str, str]], files: Mapping[str, str]
+) -> tuple[str, ...]:
     """Write the files of a project into a new folder; their names.
 
     Args:
         folder: the folder.
         texts: by name of a file what it says of the board, and what it is to say.
+        files: names in the folder of examples, and in the project.
     """
     examples = data_dir("examples")
-    for source, name in _FILES.items():
+    for source, name in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(examples / source, path)
@@ -109,4 +135,4 @@ def _write(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...
     script.parent.mkdir()
     shutil.copyfile(data_dir("ci") / "check.sh", script)
     script.chmod(0o755)
-    return (*_FILES.values(), "ci/check.sh")
+    return (*files.values(), "ci/check.sh")

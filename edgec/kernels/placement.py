@@ -12,10 +12,10 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.ir.graph import Graph
-from edgec.kernels.buffers import copy_name, loop_steps, scratch_name
+from edgec.kernels.buffers import buffers_of, copy_name, loop_steps, scratch_name
 from edgec.kernels.rows import chain_steps
 from edgec.kernels.select import KernelChoice
-from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Slot
+from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Peak, Slot, plan_memory
 from edgec.target.board import Board
 
 _GROWTH = 8
@@ -40,6 +40,7 @@ def with_copied_weights(
     board: Board,
     plan: MemoryPlan,
     resident: Container[int] = (),
+    spare_bytes: int | None = None,
 ) -> tuple[MemoryPlan, tuple[Buffer, ...]]:
     """The plan with a buffer for each copy that pays, those that save most first.
 
@@ -49,20 +50,26 @@ def with_copied_weights(
         board: what the network runs on.
         plan: the places of all other buffers, which stay.
         resident: steps whose weights lie in RAM anyway.
+        spare_bytes: by which copies may let the arena grow at most; None: as much as is usual.
 
     Returns:
         The plan, and the buffers that it has now beside those before.
     """
-    # Layers run in turns of a few rows so that the arena is small.
+    growth = _growth(plan.arena_bytes)
     most = min(
-        plan.arena_bytes + (0 if graph.chains else _growth(plan.arena_bytes)),
+        plan.arena_bytes + (growth if spare_bytes is None else min(growth, spare_bytes)),
         plan.arena_bytes if board.arena_limit_bytes is None else board.arena_limit_bytes,
     )
+    wishes = [wish for wish in _wishes(graph, choices, board) if wish.step not in resident]
+    wishes.sort(key=lambda each: -each.saved_cycles)
+    if graph.chains and wishes:
+        together = _together(graph, choices, wishes, most)
+        if together is not None:
+            return together
     slots = dict(plan.arena_slots)
     added: list[Buffer] = []
-    wishes = [wish for wish in _wishes(graph, choices, board) if wish.step not in resident]
-    for wish in sorted(wishes, key=lambda each: -each.saved_cycles):
-        granted = _granted(slots, wish, most)
+    for wish in wishes:
+        granted = None if wish.buffer.name in slots else _granted(slots, wish, most)
         if granted is not None:
             slots.update(granted)
             added.append(wish.buffer)
@@ -77,6 +84,24 @@ def with_copied_weights(
     return replace(plan, slots=slots, arena_bytes=arena_bytes, disjoint_bytes=live), tuple(added)
 
 
+def _together(
+    graph: Graph, choices: Sequence[KernelChoice], wishes: Iterable[_Wish], most: int
+) -> tuple[MemoryPlan, tuple[Buffer, ...]] | None:
+    """A new plan with copies that no step is too small for; None if it is larger than `most`.
+
+    Small arenas have room in pieces: all buffers have to move for another one.
+    """
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    added: dict[str, Buffer] = {}
+    for wish in wishes:
+        more = added | {wish.buffer.name: wish.buffer}
+        taken = wish.buffer.name in added
+        if not taken and Peak.of((*buffers, *more.values()), overlaps).arena_bytes <= most:
+            added = more
+    plan = plan_memory((*buffers, *added.values()), overlaps)
+    return (plan, tuple(added.values())) if plan.arena_bytes <= most else None
+
+
 def _growth(arena_bytes: int) -> int:
     few = _GROWTH_BYTES if arena_bytes // 2 > _GROWTH_BYTES else 0
     return max(arena_bytes // _GROWTH, few)
@@ -85,7 +110,7 @@ def _growth(arena_bytes: int) -> int:
 def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list[_Wish]:
     if board.memory is None:
         return []
-    found = []
+    found, flash = [], board.memory.flash
     loops, chains = loop_steps(graph, choices), chain_steps(graph, choices)
     for step, choice in enumerate(choices):
         reads = choice.family.weight_reads(choice.spec)
@@ -93,16 +118,19 @@ def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list
             continue
         around = [each for each in loops if each.first_step <= step < each.end_step]
         chain = next((each for each in chains if each.holds(step)), None)
-        times = reads.times * math.prod(each.loop.count for each in around)
+        calls = math.prod(each.loop.count for each in around)
+        first, end = (around[0].first_step, around[0].end_step) if around else (step, step + 1)
+        ways = [(first, end, reads.times * calls, 1)]
         if chain is not None:
-            times *= chain.chain.firings[choice.node.name].count
-        saved = reads._replace(times=times).saved_cycles(board.memory.flash)
-        if saved > 0:
-            first, end = (around[0].first_step, around[0].end_step) if around else (step, step + 1)
-            if chain is not None:
-                first, end = chain.first_step, chain.end_step
-            buffer = Buffer(copy_name(graph, choice), reads.size_bytes, first, end)
-            found.append(_Wish(step, buffer, scratch_name(graph, choice), saved))
+            calls = chain.chain.firings[choice.node.name].count
+            ways = [(step, step + 1, reads.times, calls)]
+            if chain.chain.handed is None:  # else all that lasts is copied for each of its rows
+                ways.append((chain.first_step, chain.end_step, reads.times * calls, 1))
+        for first, end, times, copies in ways:
+            saved = copies * reads._replace(times=times).saved_cycles(flash)
+            if saved > 0:
+                buffer = Buffer(copy_name(graph, choice), reads.size_bytes, first, end)
+                found.append(_Wish(step, buffer, scratch_name(graph, choice), saved))
     return found
 
 

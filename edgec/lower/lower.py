@@ -131,6 +131,7 @@ def _step(
     if chain is not None:
         output = dataclasses.replace(output, name=chain.outputs[node.name])
     begins = chain is not None and next(iter(chain.firings)) == node.name
+    in_turns = chain is not None and copy is not None and copy.lives_for_a_step
     return Step(
         kernel=call.kernel,
         inputs=tuple(found or _argument(graph, node, tensors[name]) for name, found in operands),
@@ -141,7 +142,7 @@ def _step(
         sources=node.sources,
         macs=spec.macs,
         runtime_bits=choice.family.runtime_bits(node, spec),
-        copy=None if copy is None else WeightCopy(copy.offset, copy.size_bytes),
+        copy=None if copy is None else WeightCopy(copy.offset, copy.size_bytes, in_turns),
         written=_written(graph, node, tensors),
         more=tuple(more),
         slide=None if chain is None else slide_of(graph, chain, node.name, plan),

@@ -35,7 +35,13 @@ class Lowered:
     possible: Residence
 
 
-def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: Share) -> Lowered:
+def lowered(
+    graph: Graph,
+    choices: Sequence[KernelChoice],
+    board: Board,
+    share: Share,
+    spare_bytes: int | None = None,
+) -> Lowered:
     """The program of a graph on a board.
 
     Args:
@@ -43,6 +49,7 @@ def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: 
         choices: what `select_kernels` chose for this graph.
         board: what it runs on.
         share: what its weights may have of RAM.
+        spare_bytes: by which copies of weights may let the arena grow; None: as much as is usual.
 
     Raises:
         LoweringError: see `lower`.
@@ -53,7 +60,7 @@ def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: 
     bare = plan_memory(buffers, overlaps)
 
     def planned(resident: frozenset[int] = frozenset()) -> MemoryPlan:
-        plan, copies = with_copied_weights(graph, choices, board, bare, resident)
+        plan, copies = with_copied_weights(graph, choices, board, bare, resident, spare_bytes)
         check_plan(plan, (*buffers, *copies), overlaps, loops=loops)
         return plan
 

@@ -132,10 +132,12 @@ class WeightCopy:
     Attributes:
         offset_bytes: their place.
         size_bytes: all of them.
+        each_call: they are copied before each call, not before the loops around the step.
     """
 
     offset_bytes: int
     size_bytes: int
+    each_call: bool = field(default=False, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ class Step:
         macs: multiply-accumulates.
         runtime_bits: for a kernel that takes the width of activations as its last argument, the
             width that the layer was made for, 1 to 8.
-        copy: where the weights of the first argument struct are copied before the call, and before
+        copy: where the weights of the first argument struct are copied, before the call or before
             the loops around it.
         written: where it writes, if that is only the part of a turn of `output`.
         more: further tensors that it writes, of an operator with several outputs.

@@ -202,6 +202,8 @@ def _heats(bound: Bound, plan: MemoryPlan, board: Board, memory: MemoryMap) -> l
         copied = 0 if copy is None else copy.size_bytes
         times = bound.times(number)
         waits = _waits(call, copied, read, estimator, memory.flash, times) if read else 0.0
+        if copy is not None and copy.lives_for_a_step:
+            waits *= times
         for index in call.reads:
             cycles[index] += waits * sizes[index] / max(read, 1)
     return [

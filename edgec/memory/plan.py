@@ -96,6 +96,11 @@ class Slot:
         """Offset of the first byte after the slot."""
         return self.offset + self.size_bytes
 
+    @property
+    def lives_for_a_step(self) -> bool:
+        """The buffer exists at one step alone."""
+        return self.end_step - self.first_step == 1
+
     def live_at(self, step: int) -> bool:
         """True when the buffer must exist at `step`."""
         return self.first_step <= step < self.end_step

@@ -94,6 +94,20 @@ def quantization_effects(options: IntegerOptions, graph: Graph, samples: int) ->
             "nothing is chosen by it",
             "it belongs to --precision auto",
         ),
+        Effect(
+            "--int16",
+            bool(quant.int16),
+            quant.precision is Precision.AUTO,
+            "it names tensors of a network that has both int8 and int16",
+            "add --precision auto",
+        ),
+        Effect(
+            "--int16",
+            bool(quant.int16),
+            quant.target_db is None and quant.max_drop is None,
+            "nothing is left to choose by an accuracy",
+            "leave out --target-db and --max-drop",
+        ),
         *_effort_effects(quant, graph, samples),
         Effect(
             "--max-length",

@@ -47,7 +47,7 @@ from edgec.quant.effects import quantization_effects
 from edgec.quant.estimate import Refit, estimated
 from edgec.quant.precision.choose import Choice, choose
 from edgec.quant.precision.codes import check_reach
-from edgec.quant.precision.goal import Goal, Prices
+from edgec.quant.precision.goal import Chooser, Goal, Prices
 from edgec.quant.precision.held import Fits
 from edgec.quant.precision.notes import precision_notes
 from edgec.quant.precision.observed import ObservedFits
@@ -90,6 +90,7 @@ def quantize(
     shorter: Graph | None = None,
     converters: Converters = CONVERTERS,
     prices: Prices | None = None,
+    chooser: Chooser | None = None,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -102,6 +103,7 @@ def quantize(
         converters: what makes the integer operator of each real one; `CONVERTERS.joined(more)`
             adds operators from outside, which say by `RealOperator.evaluate` what they compute.
         prices: the board that tensors with int16 codes have to fit; None: it is not known.
+        chooser: names the tensors with int16 codes, with `Precision.AUTO`; None: the options do.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -111,7 +113,7 @@ def quantize(
     """
     samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
-    run = _Run(calibration, options, progress, converters, prices)
+    run = _Run(calibration, options, progress, converters, prices, chooser)
     if is_wide(graph):
         found = run.by_file(graph)
     elif is_searched(graph):
@@ -141,9 +143,10 @@ class _Run:
         progress: Progress,
         converters: Converters,
         prices: Prices | None,
+        chooser: Chooser | None,
     ) -> None:
         self._calibration, self._options, self._progress = calibration, options, progress
-        self._prices = prices
+        self._prices, self._chooser = prices, chooser
         self._converters = converters
         self._steps = len(REAL_PASSES)
 
@@ -201,9 +204,17 @@ class _Run:
     ) -> Choice[T]:
         """The tensors with int16 codes, of an integer graph that passes will follow."""
         settings = self._options.quant.settings()
-        goal = Goal(settings.target_db, settings.max_drop)
-        prices = self._prices
-        return choose(fits, data, settings.precision, goal, prices, passes, self._tell)
+        goal = Goal(settings.target_db, settings.max_drop, settings.int16)
+        return choose(
+            fits,
+            data,
+            settings.precision,
+            goal,
+            self._prices,
+            passes,
+            self._tell,
+            self._chooser,
+        )
 
     def _judged(self, found: Annotated, integer: Graph) -> QuantReport:
         """The report, with what the integer graph is beside the float network on the samples.

@@ -21,6 +21,9 @@ MOST_FRAME_BYTES = 1024
 """Most bytes that follow a request; see `Link.send_frame`."""
 _FRAME_MARGIN = 16
 """Line feeds that stand for a frame's CRC, and for a few that are lost."""
+HEARD = "heard="
+"""Begin of a line that firmware sends by itself: the number of a result, and its codes."""
+_MOST_HEARD = 1000
 _ATTEMPTS = 4
 _CONSOLE_LINES = 30
 _MAX_LINE_BYTES = 4096
@@ -75,6 +78,7 @@ class Link:
         self._reply_timeout_s = reply_timeout_s
         self._received = bytearray()
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
+        self._heard: deque[str] = deque(maxlen=_MOST_HEARD)
         self._syncs = 0
         self._unread = 0
 
@@ -137,6 +141,20 @@ class Link:
                 problem = str(noise)
         raise self._failure(f"request {text[:40]!r} failed: {problem}")
 
+    def heard(self, timeout_s: float) -> str | None:
+        """The next line that the firmware sends by itself, without `HEARD`; None: none came.
+
+        Raises:
+            SimulationError: a fault, or the firmware is gone.
+        """
+        deadline = time.monotonic() + timeout_s
+        try:
+            while not self._heard:
+                self._read_line(deadline, is_reply=False)
+        except _NoiseError:
+            return None
+        return self._heard.popleft()
+
     def send_frame(self, text: str, data: bytes) -> bool:
         """Send a request that bytes follow, once.
 
@@ -184,11 +202,17 @@ class Link:
         except SimulationError as error:
             raise self._failure(error.what) from error
 
-    def _read_line(self, deadline: float) -> str:
-        line = self._next_line(deadline)
-        if line.startswith("fault"):
-            raise self._fault(line)
-        return line
+    def _read_line(self, deadline: float, *, is_reply: bool = True) -> str:
+        """The next line; of a reply it is one that the firmware does not send by itself."""
+        while True:
+            line = self._next_line(deadline)
+            if line.startswith("fault"):
+                raise self._fault(line)
+            if not line.startswith(HEARD):
+                return line
+            self._heard.append(line.removeprefix(HEARD))
+            if not is_reply:
+                return line
 
     def _next_line(self, deadline: float) -> str:
         while (end := self._received.find(b"\n")) < 0:

@@ -77,6 +77,7 @@ class FirmwareClient:
         self._run_timeout_s = run_timeout_s
         self._info: FirmwareInfo | None = None
         self._stream: list[list[bytes]] = []
+        self._kept: int | None = None
         self._link.synchronise()
 
     def info(self) -> FirmwareInfo:
@@ -108,6 +109,26 @@ class FirmwareClient:
         if (self._info or self.info()).keeps:
             self._link.request("reset")
         self._stream.clear()
+
+    def keep(self, runs: int) -> None:
+        """Repeat at most some runs of a stream after noise: as many as its state depends on."""
+        self._kept = runs
+
+    def heard(self, timeout_s: float) -> tuple[int, tuple[int, ...]] | None:
+        """The next result that the firmware gives by itself: its number, and its codes.
+
+        Returns:
+            None where none came in time, or a damaged one.
+
+        Raises:
+            SimulationError: a fault, or the firmware is gone.
+        """
+        line = self._link.heard(timeout_s)
+        try:
+            number, *codes = map(int, (line or "").split())
+        except ValueError:
+            return None
+        return number, tuple(codes)
 
     def set_activation_bits(self, bits: int) -> int:
         """Let layers with pooled weights see at most `bits` bits of each activation.
@@ -199,6 +220,8 @@ class FirmwareClient:
         reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
         if info.keeps:
             self._stream.append(payloads)
+            if self._kept is not None:
+                del self._stream[: max(len(self._stream) - self._kept, 0)]
         return reply
 
     def _replay(self, stream: Sequence[list[bytes]]) -> None:

@@ -28,7 +28,7 @@ from edgec.passes import REAL_PASSES, run_passes
 from edgec.passes.stream import Streamed
 from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
-from edgec.quant.precision.goal import Prices
+from edgec.quant.precision.goal import Chooser, Prices
 from edgec.quant.precision.notes import precision_warnings
 from edgec.report.model import FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
@@ -218,6 +218,7 @@ def quantized_model(
     options: IntegerOptions,
     progress: Progress = no_progress,
     prices: Prices | None = None,
+    chooser: Chooser | None = None,
 ) -> IntegerModel:
     """The integer form of a model; the second half of `integer_model`.
 
@@ -226,6 +227,7 @@ def quantized_model(
         options: those of quantization.
         progress: told what is being done.
         prices: the board that tensors with int16 codes have to fit; None: it is not known.
+        chooser: names the tensors with int16 codes; None: the options do.
 
     Raises:
         ConfigError: an option has no effect on this network.
@@ -233,7 +235,13 @@ def quantized_model(
     """
     odd = calibration_warnings(model.graph, model.calibration, model.about.normalize)
     found = quantize(
-        model.graph, model.calibration, options, progress, shorter=model.shorter, prices=prices
+        model.graph,
+        model.calibration,
+        options,
+        progress,
+        shorter=model.shorter,
+        prices=prices,
+        chooser=chooser,
     )
     settings = options.quant.settings()
     # Whoever names classes, or says how many decisions may change, has a classifier.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from edgec.base.calls import Firing
 from edgec.base.errors import ConfigError
@@ -16,8 +16,9 @@ from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import IMPOSSIBLE, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Need, Section, Sections, chains_of
 from edgec.passes.rows.row_graph import by_itself, in_turns
+from edgec.passes.rows.timeline import Timeline
 from edgec.report.model import RowsPoint, RowsReport
 from edgec.target.board import Board
 from edgec.target.target import Target
@@ -25,8 +26,12 @@ from edgec.target.target import Target
 _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
-_SLOWER = 1.2
-"""Kernels with less scratch memory may take a fifth more cycles than the fastest one."""
+_SLOWER = 1.7
+"""Kernels with less scratch memory may take so many times the cycles of the fastest one."""
+_RETRIES = 4
+"""Times that chains are chosen again for a limit that they turned out to pass."""
+_FASTER = 0.998
+"""A larger arena is worth at least the five hundredth part of the time."""
 _SLIDE_CYCLES = 0.75
 """Cycles of a byte that slides: a load and a store of a word take three."""
 _ROOMY = 1.25
@@ -62,6 +67,19 @@ class RowsChoice:
         cycles = None if self.cycles is None else round(self.cycles)
         layers = sum(len(chain.firings) for chain in chains)
         return RowsPoint(self.arena_bytes, cycles, layers, len(chains), (min(rows), max(rows)))
+
+    def spare_bytes(self, rows: Rows, limit_bytes: int | None) -> int | None:
+        """Bytes by which copies of weights may let the arena grow; None: as much as is usual.
+
+        Args:
+            rows: what the user asked for: the smallest arena, or one that fits.
+            limit_bytes: bytes that the arena may have; None: any number.
+        """
+        if not self.graph.chains:
+            return None
+        if rows is Rows.ALWAYS or limit_bytes is None:
+            return 0
+        return max(limit_bytes - self.arena_bytes, 0)
 
 
 def check_rows(graph: Graph, options: CompileOptions) -> None:
@@ -221,53 +239,83 @@ def _ways(
     whole: RowsChoice, target: Target, decisions: Mapping[str, object], handed: str | None
 ) -> list[RowsChoice]:
     """The graph in turns at several limits; `handed`: an input that comes by rows."""
-    graph, choices = whole.graph, whole.choices
+    graph, choices, estimator = whole.graph, whole.choices, _estimator(target)
     peak, alone = _peak(graph, choices), _peak(graph, choices, overlapping=False)
     chains = chains_of(
         graph,
         peak.arena_bytes,
-        lambda node, reads, rows: scratch_bytes(by_itself(graph, node, reads, rows), target),
+        lambda node, reads, rows: _need(by_itself(graph, node, reads, rows), target, estimator),
         frozenset(decisions),
         handed,
+        whole_cycles={} if estimator is None else _cycles_by_name(graph, choices, estimator),
     )
     names = [choice.node.name for choice in choices]
-    found: dict[tuple[object, ...], RowsChoice] = {}
+    found: dict[tuple[Timeline | None, ...], tuple[RowsChoice, ...]] = {}
     for steps in (peak.by_step, alone.by_step):
         sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)), handed)
         if sections.least_bytes >= IMPOSSIBLE:
             continue
-        for factor in _LIMITS:
-            cut = sections.cheapest(int(sections.least_bytes * factor))
-            key = tuple((each.first, each.end, each.size_bytes) for each in cut)
-            if cut and key not in found:
-                made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
-                kernels = select_kernels(made, target, decisions)
-                smaller = _with_less_scratch(made, kernels, target)
-                found[key] = _planned(made, smaller, target, sum(each.cost for each in cut))
-    return list(found.values())
+        for limit in [int(sections.least_bytes * factor) for factor in _LIMITS]:
+            for _ in range(_RETRIES):
+                cut = sections.cheapest(limit)
+                key = tuple(each.chain for each in cut)
+                if not cut or key in found:
+                    break
+                found[key] = ways = _kernels_of(graph, cut, target, decisions)
+                if ways[-1].arena_bytes <= limit:
+                    break
+                highest = _highest(cut, graph, ways[-1])
+                sections = sections.grown(highest, ways[-1].arena_bytes)
+    # Plans take long, and reach their floors mostly.
+    front = _front(each for ways in found.values() for each in ways)
+    return [replace(each, arena_bytes=_arena(each.graph, each.choices)) for each in front]
+
+
+def _kernels_of(
+    graph: Graph, cut: Sequence[Section], target: Target, decisions: Mapping[str, object]
+) -> tuple[RowsChoice, ...]:
+    """Kernels of a graph with some chains in turns, with less and less scratch memory."""
+    made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
+    kernels, cost = select_kernels(made, target, decisions), sum(each.cost for each in cut)
+    return tuple(
+        RowsChoice(made, each, floor, _cycles(made, each, target), cost)
+        for each, floor in _with_less_scratch(made, kernels, target)
+    )
+
+
+def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
+    """The chain with the step that needs most, or the one for which that has rows of padding."""
+    peak = _peak(made.graph, made.choices)
+    name = made.choices[peak.by_step.index(peak.arena_bytes)].node.name
+    number = next((n for n, node in enumerate(graph.nodes) if node.name == name), 0)
+    return next((each for each in cut if number < each.end), cut[-1])
 
 
 def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
-    """Choices that nothing smaller is faster than, the smallest first."""
+    """Choices that nothing smaller is as fast as, or nearly, the smallest first."""
 
     def time(each: RowsChoice) -> float:
         return each.cost if each.cycles is None else each.cycles
 
     front: list[RowsChoice] = []
     for each in sorted(found, key=lambda each: (each.arena_bytes, time(each))):
-        if not front or time(each) < time(front[-1]):
+        if not front or time(each) < (1 if not each.graph.chains else _FASTER) * time(front[-1]):
             front.append(each)
     return tuple(front)
 
 
 def _with_less_scratch(
     graph: Graph, choices: Sequence[KernelChoice], target: Target
-) -> tuple[KernelChoice, ...]:
-    """Other kernels for the steps that need most memory, while they take little longer."""
+) -> Iterator[tuple[tuple[KernelChoice, ...], int]]:
+    """Kernels with less and less scratch memory for the steps that need most, and what all need.
+
+    Those that take little longer are taken, as long as the need of a step falls.
+    """
     found = list(choices)
     fired = {name for chain in graph.chains for name in chain.firings}
+    peak = _peak(graph, found)
     while True:
-        peak = _peak(graph, found)
+        yield tuple(found), peak.arena_bytes
         step = max(range(len(found)), key=lambda number: peak.by_step[number])
         own = found[step]
         if own.node.name not in fired:
@@ -285,31 +333,41 @@ def _with_less_scratch(
         if not smaller:
             break
         found[step] = min(smaller, key=lambda each: each.price.total_cycles or 0.0).choice
-        if _peak(graph, found).by_step[step] >= peak.by_step[step]:
-            found[step] = own
+        before, peak = peak, _peak(graph, found)
+        if peak.by_step[step] >= before.by_step[step]:
             break
-    return tuple(found)
 
 
-def _planned(
-    graph: Graph, choices: tuple[KernelChoice, ...], target: Target, cost: float = 0.0
-) -> RowsChoice:
-    buffers, overlaps, _ = buffers_of(graph, choices)
-    arena_bytes = plan_memory(buffers, overlaps).arena_bytes
-    return RowsChoice(graph, choices, arena_bytes, _cycles(graph, choices, target), cost)
+def _planned(graph: Graph, choices: tuple[KernelChoice, ...], target: Target) -> RowsChoice:
+    return RowsChoice(graph, choices, _arena(graph, choices), _cycles(graph, choices, target))
+
+
+def _arena(graph: Graph, choices: Sequence[KernelChoice]) -> int:
+    return plan_memory(*buffers_of(graph, choices)[:2]).arena_bytes
+
+
+def _estimator(target: Target) -> Estimator | None:
+    """Estimates of cycles; None where no core is modelled."""
+    modelled = target.is_cortex_m and target.price_key
+    return Estimator.of(target) if modelled else None
 
 
 def _cycles(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> float | None:
     """Cycles of a run of the layers that have a price; None where no core is modelled."""
-    if not target.is_cortex_m or not target.price_key:
+    estimator = _estimator(target)
+    if estimator is None:
         return None
-    estimator = Estimator.of(target)
     times = {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
-    prices = (
-        (price_of(graph, choice, estimator).total_cycles, times.get(choice.node.name, 1))
-        for choice in choices
-    )
-    return sum((each or 0.0) * count for each, count in prices) + _slid(graph) * _SLIDE_CYCLES
+    each = _cycles_by_name(graph, choices, estimator)
+    return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * _SLIDE_CYCLES
+
+
+def _cycles_by_name(
+    graph: Graph, choices: Sequence[KernelChoice], estimator: Estimator
+) -> dict[str, float]:
+    """Cycles of a call of each node that has a price."""
+    prices = {each.node.name: price_of(graph, each, estimator).total_cycles for each in choices}
+    return {name: cycles for name, cycles in prices.items() if cycles is not None}
 
 
 def _slid(graph: Graph) -> int:
@@ -334,7 +392,8 @@ def _peak(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = 
     return Peak.of(buffers, overlaps if overlapping else ())
 
 
-def scratch_bytes(graph: Graph, target: Target) -> int:
-    """Working memory of a graph of one node."""
+def _need(graph: Graph, target: Target, estimator: Estimator | None) -> Need:
+    """What a graph of one node takes."""
     (choice,) = select_kernels(graph, target)
-    return choice.scratch_bytes
+    cycles = None if estimator is None else price_of(graph, choice, estimator).total_cycles
+    return Need(choice.scratch_bytes, cycles)

@@ -81,8 +81,11 @@ def test_the_tour_of_the_documents(
     assert figures["accuracy"] > 0.99
 
 
-def test_files_of_a_project(capsys: Capsys) -> None:
-    done = edgec(capsys, "new", "a/b", "--board", "pico", "--json")
+@pytest.mark.parametrize(
+    ("example", "build"), [("digits", "digits_resnet"), ("wakeword", "wakeword")]
+)
+def test_files_of_a_project(capsys: Capsys, example: str, build: str) -> None:
+    done = edgec(capsys, "new", "a/b", "--board", "pico", "--example", example, "--json")
     found = json.loads(done.out)
     project = Path("a/b")
     assert found["folder"] == "a/b"
@@ -91,7 +94,7 @@ def test_files_of_a_project(capsys: Capsys) -> None:
     assert [path.name for path in Path("a").iterdir()] == ["b"]  # no work folder is left
     assert 'board = "pico"\n' in (project / "edgec.toml").read_text()
     readme = (project / "README.md").read_text()
-    assert "build/digits_resnet-rpi_pico " in readme
+    assert f"build/{build}-rpi_pico " in readme
     written_later = {"edgec.lock.json"}
     named = set(re.findall(r"`([\w./-]+\.[a-z]+)`", readme)) - written_later
     assert named <= inside
@@ -173,6 +176,8 @@ def test_what_is_refused(capsys: Capsys, tmp_path: Path) -> None:
     check_one_message(edgec(capsys, "new", "file/below"), "file", code=2)
     done = edgec(capsys, "new", "y", "--board", "nucleus")
     check_one_message(done, "did you mean nucleo", code=2)
+    done = edgec(capsys, "new", "y", "--example", "digit")
+    check_one_message(done, "there is no example 'digit'", "digits, wakeword", code=2)
     assert snapshot(full) == before
 
 

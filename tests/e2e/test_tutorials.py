@@ -18,7 +18,16 @@ from tutorials import OF_MEMORY, OF_THE_BUILD, OF_THE_MODEL, Walk, do, matched, 
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
-    {"accuracy-dropped", "adding-a-board", "ci", "index", "qat", "smaller", "transformer-on-a-pi"}
+    {
+        "accuracy-dropped",
+        "adding-a-board",
+        "ci",
+        "index",
+        "qat",
+        "smaller",
+        "transformer-on-a-pi",
+        "wake-word",
+    }
 )
 """Tutorials that take more than a few seconds."""
 Capsys = pytest.CaptureFixture[str]

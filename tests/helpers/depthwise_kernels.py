@@ -69,14 +69,34 @@ def _narrow(rng: np.random.Generator) -> Case:
     return Case(height, width, channels, (stride, stride), pads, shift=shift, offsets=offsets)
 
 
+SIDES = (0, 1, 0, 1)
+"""Padding of parts of images, which have all rows of their windows."""
+
+
 def _bands(rng: np.random.Generator) -> Case:
     stride = int(rng.integers(1, 3))
+    if rng.integers(2):
+        return _rows(rng, stride)
     width = 6 * stride * int(rng.integers(2, 5))
     height = int(rng.integers(12, 25)) if stride == 1 else 2 * int(rng.integers(1, 13))
     channels, shift = int(rng.integers(4, 41)), int(rng.integers(32, 37))
     pads = (1, 1, 1, 1) if stride == 1 else AFTER
     offsets = bool(rng.integers(2))
     return Case(height, width, channels, (stride, stride), pads, shift=shift, offsets=offsets)
+
+
+def _rows(rng: np.random.Generator, stride: int) -> Case:
+    left = int(rng.integers(2)) if stride == 2 else 1
+    pads = (0, left, 0, 2 - stride + (1 - left) * (stride - 1))
+    return Case(
+        (int(rng.integers(1, 5)) - 1) * stride + 3,
+        2 * stride * int(rng.integers(4, 12)),
+        int(rng.integers(4, 25)),
+        (stride, stride),
+        pads,
+        shift=int(rng.integers(32, 37)),
+        offsets=bool(rng.integers(2)),
+    )
 
 
 def _planes(rng: np.random.Generator) -> Case:
@@ -181,9 +201,19 @@ BANDS = Kernel(
         Case(8, 24, 4, (2, 2), AFTER, shift=34),
         Case(18, 24, 11, (2, 2), AFTER, shift=33, offsets=True),
         Case(10, 24, 9, (2, 2), AFTER, shift=32, offsets=True),
+        Case(3, 48, 8, pads=SIDES),
+        Case(4, 20, 11, pads=SIDES, shift=34),
+        Case(6, 28, 7, pads=SIDES, shift=33, offsets=True),
+        Case(3, 8, 16, pads=SIDES),
+        Case(3, 48, 16, (2, 2), (0, 0, 0, 1)),
+        Case(5, 32, 9, (2, 2), (0, 1, 0, 0)),
+        Case(9, 40, 6, (2, 2), (0, 1, 0, 0), shift=34, offsets=True),
     ),
     (
         Case(12, 12, 3),
+        Case(3, 9, 8, pads=SIDES),
+        Case(7, 24, 8, pads=SIDES),
+        Case(4, 24, 8, (2, 2), SIDES),
         Case(12, 13, 32),
         Case(25, 24, 32),
         Case(24, 24, 32, pads=(0, 1, 1, 1)),

@@ -56,7 +56,7 @@ def image_network(net: Net, layers: int) -> Graph:
         shape = net.shape(x)
         again = [name for name in tensors[:-1] if net.shape(name) == shape]
         meets = again and net.chance()
-        x = _sum(net, x, net.pick(again)) if meets else net.pick(LAYERS)(net, x)
+        x = sum_of(net, x, net.pick(again)) if meets else net.pick(LAYERS)(net, x)
         if net.shape(x)[1] < 2:
             break
         tensors.append(x)
@@ -65,7 +65,8 @@ def image_network(net: Net, layers: int) -> Graph:
     return net.builder.build()
 
 
-def _sum(net: Net, a: str, b: str) -> str:
+def sum_of(net: Net, a: str, b: str) -> str:
+    """The sum of two tensors of one shape."""
     quant = net.quant()
     params = net.add_params(net.zero_point_of(a), net.zero_point_of(b), quant.tensor_zero_point)
     return net.node(qops.QAdd(params), [a, b], net.output(net.shape(a), quant))

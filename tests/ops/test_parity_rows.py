@@ -5,15 +5,22 @@ import pytest
 from parity import compiled, samples_of
 from random_net import Net
 from random_parts import moved_codes
-from random_rows import conv_plus_itself, cut, image_network, larger
+from random_rows import conv_plus_itself, cut, image_network, larger, sum_of
 
+from edgec.base.options import Placement
+from edgec.codegen.library import emit_library
 from edgec.ir import qops
 from edgec.ir.verify import Stage, verify
+from edgec.kernels.select import select_kernels
+from edgec.lower.placed import lowered
+from edgec.lower.resident import Share
 from edgec.passes.rows.reads import row_reads
 from edgec.passes.rows.row_graph import in_turns
 from edgec.passes.rows.timeline import Pace, timeline
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel
+from edgec.target.board import load_board
+from edgec.target.target import Target
 from edgec.toolchain.cc import WARNING_FLAGS
 
 PACE = Pace(1)
@@ -31,13 +38,16 @@ def check_chains(graph, rows, folder, board):
     verify(rows, Stage.INTEGER, "rows")
     if not rows.chains:
         return 0
-    program = compiled(rows, folder / "library", board=board)
+    check_program(graph, compiled(rows, folder / "library", board=board), folder)
+    return sum(len(chain.firings) for chain in rows.chains)
+
+
+def check_program(graph, program, folder):
     model = HostModel(folder / "library", folder / "build", flags=FLAGS)
     for sample in samples_of(graph)[:3]:
         compare_trace(program, sample.oracle, model.trace(sample.inputs))
         outputs = model.run([array.reshape(1, -1) for array in sample.inputs])
         compare_outputs(program, sample.oracle, [each[0] for each in outputs], "host")
-    return sum(len(chain.firings) for chain in rows.chains)
 
 
 def chain_of(graph, pace=PACE, handed=None):
@@ -63,6 +73,40 @@ def test_larger_images_in_a_chain(tmp_path, by_rows):
     found = chain_of(graph, handed=x if by_rows else None)
     assert len(found.nodes) == 3
     assert check_chains(graph, in_turns(graph, [found]), tmp_path, "nucleo_l4r5zi") == 3
+
+
+@pytest.mark.parametrize(("spare", "copied"), [(0, False), (1 << 20, True)])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_weights_in_flash_are_copied_where_there_is_room(spare, copied, by_rows, tmp_path):
+    """Before all turns, or before each call where rows come from outside between the turns."""
+    net = Net.seeded(5)
+    x = net.input((1, 8, 128, 8))
+    net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
+    graph = net.builder.build()
+    rows = in_turns(graph, [chain_of(graph, handed=x if by_rows else None)])
+    board = load_board("nucleo_l4r5zi")
+    choices = select_kernels(rows, Target.of(board))
+    program = lowered(rows, choices, board, Share(Placement.FLASH), spare).program
+    copies = [step.copy for step in program.steps if step.copy]
+    assert len(copies) == (2 if copied else 0)
+    assert all(copy.each_call == by_rows for copy in copies)
+    emit_library(program, tmp_path / "library")
+    check_program(graph, program, tmp_path)
+
+
+def test_a_branch_that_waits_begins_late(tmp_path):
+    """Beside two windows of three rows, a shorter branch has two rows and not three."""
+    net = Net.seeded(9)
+    x = net.input((1, 16, 8, 4))
+    image = pooled(net, x, (1, 1), (1, 1))
+    short = pooled(net, image, (1, 1), (2, 2))
+    long = moved_codes(net, qops.QMaxPool((3, 3), (2, 2), (0, 0, 1, 1), (1, 1)), [image])
+    long = moved_codes(net, qops.QMaxPool((3, 3), (1, 1), (1, 1, 1, 1), (1, 1)), [long])
+    net.builder.outputs = [sum_of(net, short, long)]
+    graph = net.builder.build()
+    found = chain_of(graph)
+    assert found.depths[short] == 2
+    check_chains(graph, in_turns(graph, [found]), tmp_path, "host")
 
 
 def test_rows_of_padding_alone(tmp_path):

@@ -17,7 +17,7 @@ LAYERS = (
     ("base",),
     ("target", "ir"),
     ("importers", "exporters", "interp", "memory", "toolchain", "timing", "report"),
-    ("floatrun", "frontends"),
+    ("floatrun", "frontends", "fit"),
     ("passes", "fitting"),
     ("quant", "weightpool"),
     ("finetune",),

@@ -13,6 +13,7 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
+from edgec.base.options.fit import FitLimits
 from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
     DEFAULT_MAX_DROP,
@@ -51,6 +52,7 @@ __all__ = [
     "Budget",
     "CompileOptions",
     "Effort",
+    "FitLimits",
     "FrontEndOptions",
     "IntegerOptions",
     "MaxLength",

@@ -96,6 +96,7 @@ class QuantSettings:
         max_drop: for AUTO: percentage points of decisions that may be others than those of the
             float network on the calibration data; None: any number.
         effort: how much is tried for the integer weights.
+        int16: for AUTO: the tensors that have int16 codes, by name; (): they are chosen.
     """
 
     observer: Observer = Observer.MSE
@@ -109,6 +110,7 @@ class QuantSettings:
     target_db: float | None = DEFAULT_TARGET_DB
     max_drop: float | None = None
     effort: Effort = Effort.NORMAL
+    int16: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +134,7 @@ class QuantOptions:
     target_db: float | None = None
     max_drop: float | None = None
     effort: Effort | None = None
+    int16: tuple[str, ...] = ()
 
     def settings(self) -> QuantSettings:
         """The options, with defaults for what was not asked for."""

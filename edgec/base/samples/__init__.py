@@ -10,6 +10,7 @@ from edgec.base.samples.file import SampleFile, Samples, load_labelled, load_sam
 from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.npz import npz_path, save_npz
 from edgec.base.samples.request import InputSpec
+from edgec.base.samples.wav import read_sound
 
 __all__ = [
     "InputSpec",
@@ -20,5 +21,6 @@ __all__ = [
     "load_labelled",
     "load_samples",
     "npz_path",
+    "read_sound",
     "save_npz",
 ]

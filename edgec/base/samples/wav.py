@@ -82,6 +82,22 @@ def read_folder(folder: Folder, request: Request) -> Found:
     return Found(arrays, folder.listing, folder.why_no_labels)
 
 
+def read_sound(path: Path, rate: int) -> Array:
+    """The samples of one recording as a front end takes them, int16 [L].
+
+    Args:
+        path: the file.
+        rate: samples a second that it must have.
+
+    Raises:
+        ConfigError: it cannot be read, or has another rate, width or number of channels.
+    """
+    found = _header(path)
+    _check_sound([found], rate)
+    with wave.open(str(path), "rb") as file:
+        return np.frombuffer(file.readframes(found.frames), "<i2").astype(np.int16)
+
+
 def _check_waveform(spec: InputSpec) -> None:
     if max(spec.sample, default=0) != spec.elements or spec.length_axis is not None:
         raise ConfigError(

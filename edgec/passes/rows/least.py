@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph
-from edgec.passes.rows.partition import IMPOSSIBLE, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Need, Sections, chains_of
 from edgec.passes.rows.timeline import Pace
 
 _FEWEST = (Pace(1),)
@@ -58,6 +58,6 @@ def least_bytes(graph: Graph, whole: Mapping[str, int], *, input_rows: bool = Fa
         return None
     handed = graph.only_input if input_rows else None
     most = max(whole.values(), default=0)
-    chains = chains_of(graph, most, lambda *_: 0, handed=handed, paces=_FEWEST)
+    chains = chains_of(graph, most, lambda *_: Need(0), handed=handed, paces=_FEWEST)
     found = Sections.of(graph, chains, whole, handed).least_bytes
     return None if found >= IMPOSSIBLE else found

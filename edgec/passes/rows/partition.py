@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -24,8 +25,26 @@ _LONGEST = 48
 """Nodes of a chain at most."""
 IMPOSSIBLE = 1 << 62
 """More bytes than there are."""
-_CALL_COST = 200.0
-"""Price of a call in bytes that slide: it takes about 200 times the cycles of a byte."""
+_CALL_CYCLES = 150.0
+_BYTE_CYCLES = 0.75
+"""Cycles of a byte that slides, or that is read again: a load and a store of a word take three."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a node takes that computes some rows at a time.
+
+    Attributes:
+        scratch_bytes: its working memory.
+        cycles: of one time, estimated; None: nobody knows.
+    """
+
+    scratch_bytes: int
+    cycles: float | None = None
+
+
+Needs = Callable[[Node, tuple[Read, ...], int], Need]
+"""What a node takes that reads some operands by rows and computes so many rows at a time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +54,7 @@ class Section:
     Attributes:
         first, end: numbers of its nodes, half-open.
         size_bytes: bytes that live while it runs.
-        cost: price of running in turns.
+        cost: cycles that running in turns takes beyond those of whole layers, estimated.
         chain: its times; None: a node as it is.
     """
 
@@ -91,6 +110,11 @@ class Sections:
             best[each.end] = min(best[each.end], max(best[each.first], each.size_bytes))
         return best[count]
 
+    def grown(self, section: Section, size_bytes: int) -> Sections:
+        """These with a section that turned out to take more bytes."""
+        more = replace(section, size_bytes=size_bytes)
+        return replace(self, all=tuple(more if s is section else s for s in self.all))
+
     def cheapest(self, limit_bytes: int) -> tuple[Section, ...]:
         """The chains of the cheapest way whose sections all stay within a limit.
 
@@ -116,23 +140,25 @@ class Sections:
 def chains_of(
     graph: Graph,
     most_bytes: int,
-    scratch_bytes: Callable[[Node, tuple[Read, ...], int], int],
+    needs: Needs,
     fixed: frozenset[str] = frozenset(),
     handed: str | None = None,
     paces: Sequence[Pace] = PACES,
+    whole_cycles: Mapping[str, float] = MappingProxyType({}),
 ) -> tuple[Section, ...]:
     """All chains of a graph that could serve.
 
     Args:
         graph: INTEGER stage, straight.
         most_bytes: those that take as many or more are left out.
-        scratch_bytes: working memory of a node that reads some operands by rows and computes so
-            many rows at a time.
+        needs: what a node takes.
         fixed: names of nodes that stay as they are.
         handed: an input that the caller hands over by rows: all that reads it is in one chain.
         paces: rows of a time to try.
+        whole_cycles: what nodes take as a whole, by name.
     """
-    return tuple(_Cutter(graph, most_bytes, scratch_bytes, fixed, handed, paces).chains())
+    cutter = _Cutter(graph, most_bytes, needs, fixed, handed, paces, whole_cycles)
+    return tuple(cutter.chains())
 
 
 class _Cutter:
@@ -142,15 +168,16 @@ class _Cutter:
         self,
         graph: Graph,
         most_bytes: int,
-        scratch: Callable[[Node, tuple[Read, ...], int], int],
+        needs: Needs,
         fixed: frozenset[str],
         handed: str | None,
         paces: Sequence[Pace],
+        whole_cycles: Mapping[str, float],
     ) -> None:
         self._paces_tried = paces
-        self._graph, self._most, self._scratch = graph, most_bytes, scratch
-        self._handed = handed
-        self._known: dict[tuple[str, int], int] = {}
+        self._graph, self._most, self._needs = graph, most_bytes, needs
+        self._handed, self._whole_cycles = handed, whole_cycles
+        self._known: dict[tuple[str, int], Need] = {}
         self._nodes = graph.nodes
         self._reads: dict[str, tuple[Read, ...]] = {}
         for node in graph.nodes:
@@ -233,16 +260,16 @@ class _Cutter:
             elif depth is not None:
                 passing[name] = firing.rows * rows[name]
         step = max(
-            self._scratch_of(node, chain.firings[node.name].rows)
+            self._need(node, chain.firings[node.name].rows).scratch_bytes
             + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
             for node in chain.nodes
         )
         return sum(whole.values()) - saved + lasting + step
 
-    def _scratch_of(self, node: Node, rows: int) -> int:
+    def _need(self, node: Node, rows: int) -> Need:
         key = node.name, rows
         if key not in self._known:
-            self._known[key] = self._scratch(node, self._reads[node.name], rows)
+            self._known[key] = self._needs(node, self._reads[node.name], rows)
         return self._known[key]
 
     def _whole_bytes(self, chain: Timeline, name: str) -> int:
@@ -253,13 +280,21 @@ class _Cutter:
         return value.size_bytes + (top + bottom) * row_bytes(self._graph, name)
 
     def _cost(self, chain: Timeline) -> float:
-        """Price of running in turns."""
-        graph, cost = self._graph, float(chain.slid_bytes(self._graph))
-        for part in chain.slices:
-            firing, window = chain.firings[part.node], part.read.window
-            again = part.height - window.advance(firing.rows)
-            cost += max(again, 0) * firing.count * row_bytes(graph, part.read.name)
-        return cost + _CALL_COST * sum(firing.count for firing in chain.firings.values())
+        """Cycles that running in turns takes beyond those of whole layers."""
+        graph = self._graph
+        cost = chain.slid_bytes(graph) * _BYTE_CYCLES
+        for node in chain.nodes:
+            firing = chain.firings[node.name]
+            once, whole = self._need(node, firing.rows).cycles, self._whole_cycles.get(node.name)
+            if once is not None and whole is not None:
+                cost += once * firing.count - whole
+                continue
+            cost += _CALL_CYCLES * firing.count
+            for read in self._reads[node.name]:
+                again = read.window.height(firing.rows) - read.window.advance(firing.rows)
+                each = firing.count * row_bytes(graph, read.name) * _BYTE_CYCLES
+                cost += max(again, 0) * each
+        return cost
 
 
 def chain_reads(chain: Timeline) -> frozenset[str]:

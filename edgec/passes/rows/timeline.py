@@ -174,6 +174,7 @@ class _Planner:
             for node in self._nodes:
                 self._place(node)
             self._delay_first()
+            self._delay_branches()
             padding, (slices, depths) = self._padding(), self._buffers()
             if any(padding[name] and depths[name] == self._rows[name] for name in padding):
                 raise _Impossible  # windows of padding alone, and no buffer that would hold it
@@ -286,6 +287,33 @@ class _Planner:
                         lag = self._earliest(read, self._rows[reader.output]) - self._phase[name]
                         latest.append(self._phase[reader.output] - lag)
             self._phase[name] = max(min(latest, default=0), self._phase[name])
+
+    def _delay_branches(self) -> None:
+        """Let nodes whose readers wait for others begin later, where that makes buffers smaller."""
+        for node in reversed(self._nodes):
+            name = node.output
+            if name not in self._inner:
+                continue
+            latest = min(
+                self._phase[reader.output]
+                - self._earliest(read, self._rows[reader.output])
+                + self._phase[name]
+                for reader, read in self._readers()
+                if read.name == name
+            )
+            begin = self._phase[name]
+            if latest <= begin:
+                continue
+            sizes = {}
+            for phase in range(begin, min(latest, begin + self._period[name]) + 1):
+                self._phase[name] = phase
+                sizes[phase] = self._buffer_bytes()
+            self._phase[name] = min(sizes, key=lambda phase: (sizes[phase], phase))
+
+    def _buffer_bytes(self) -> int:
+        """Bytes of all buffers."""
+        _, depths = self._buffers()
+        return sum(depth * row_bytes(self._graph, name) for name, depth in depths.items())
 
     def _readers(self) -> Iterator[tuple[Node, Read]]:
         for node in self._nodes:

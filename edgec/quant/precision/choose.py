@@ -13,22 +13,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Generic, TypeVar
 
 from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.names import shown
 from edgec.base.options import Precision
 from edgec.ir.graph import Graph
 from edgec.passes.base import Pass, run_passes
 from edgec.quant.common.progress import Progress
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import PrecisionReport
-from edgec.quant.precision.goal import Goal, NetworkPrice, Prices
+from edgec.quant.precision.goal import Chooser, Goal, NetworkPrice, Prices
 from edgec.quant.precision.held import Fit, Fits, folds
 from edgec.quant.precision.judge import Judge, budget
 from edgec.quant.precision.order import Order
 from edgec.quant.precision.panel import Groups, Panel
 
 T = TypeVar("T")
+_SHOWN = 6
+"""Names that a message shows at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +68,7 @@ def choose(
     prices: Prices | None = None,
     passes: tuple[Pass, ...] = (),
     progress: Progress | None = None,
+    chooser: Chooser | None = None,
 ) -> Choice[T]:
     """The tensors that have int16 codes: all, or as few as reach the goal.
 
@@ -74,16 +80,20 @@ def choose(
         prices: the board; None: it is not known.
         passes: those that follow on the integer graph before it is lowered.
         progress: told after each tensor.
+        chooser: names the tensors in place of the goal.
 
     Raises:
-        ConfigError: the goal is in decisions, and no output names a class.
+        ConfigError: the goal is in decisions, and no output names a class; or it names tensors that
+            cannot have int16 codes.
     """
     final = fits(data)
     parts = folds(data)
     trials = [fits(part.fitted) for part in parts] or [final]
     judged = [part.judged for part in parts] or [data]
     choosing = _Choosing(trials, final, judged, goal, prices, passes, held_back=bool(parts))
-    return choosing.chosen(precision, progress)
+    if chooser is None:
+        return choosing.chosen(precision, progress)
+    return choosing.named(chooser(choosing))
 
 
 class _Choosing(Generic[T]):
@@ -111,11 +121,71 @@ class _Choosing(Generic[T]):
         ]
         self._narrow = Panel(narrow, self._judges)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tensors to choose from, in graph order (`Space`)."""
+        return tuple(group.sources[0] for group in self._final.wide.candidates.groups)
+
+    @property
+    def members(self) -> Mapping[str, str]:
+        """The tensor of `names` whose codes a value has, by name of the value."""
+        groups = self._final.wide.candidates.groups
+        return {name: group.sources[0] for group in groups for name in group.members}
+
+    def added(self) -> tuple[float, ...]:
+        """Noise that the int8 codes of each of them add, as a share of an output's energy."""
+        return tuple(self._wide.added())
+
+    def noise(self, names: Sequence[str]) -> float:
+        """Share of an output's energy that is noise with int16 codes for some, measured."""
+        return self._panel_of(names).noise(self._groups(names))
+
+    def drop(self, names: Sequence[str]) -> float:
+        """Percentage points of decisions lost, measured; 0 where the goal does not ask for them."""
+        return self._panel_of(names).drop(self._groups(names))
+
+    def integer(self, names: Sequence[str]) -> Graph:
+        """The graph as it is lowered."""
+        return self._ready(self._fit_of(names).integer(self._groups(names)))
+
+    def named(self, names: Sequence[str]) -> Choice[T]:
+        """The choice of tensors by their names.
+
+        Raises:
+            ConfigError: one cannot have int16 codes.
+        """
+        unknown = [name for name in names if name not in self.names]
+        if unknown:
+            raise ConfigError(
+                "no tensor of this name can have int16 codes",
+                where=f"--int16 {shown(unknown[0])}",
+                hint="those that can: " + ", ".join(map(shown, self.names[:_SHOWN])),
+            )
+        groups, panel = self._groups(names), self._panel_of(names)
+        everywhere = self._wide if names else self._narrow
+        return self._made(self._fit_of(names), panel, groups, everywhere)
+
+    @cached_property
+    def _wide(self) -> Panel[T]:
+        return Panel([each.wide for each in self._trials], self._judges)
+
+    def _groups(self, names: Sequence[str]) -> Groups:
+        groups = self._final.wide.candidates.groups
+        return tuple(group for group in groups if group.sources[0] in names)
+
+    def _panel_of(self, names: Sequence[str]) -> Panel[T]:
+        return self._wide if names else self._narrow
+
+    def _fit_of(self, names: Sequence[str]) -> Fit[T]:
+        return self._final.wide if names else self._final.narrow
+
     def chosen(self, precision: Precision, progress: Progress | None) -> Choice[T]:
         """All candidates, or as few as reach the goal."""
+        if self._goal.named:
+            return self.named(self._goal.named)
         if precision is Precision.AUTO and self._suffices_int8():
             return self._made(self._final.narrow, self._narrow, (), self._narrow)
-        panel = Panel([each.wide for each in self._trials], self._judges)
+        panel = self._wide
         final = self._final.wide
         chosen, left_out = panel.groups, 0
         if precision is Precision.AUTO:

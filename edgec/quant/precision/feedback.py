@@ -66,16 +66,31 @@ def feedback_codes(real: Graph, annotated: Graph, data: Mapping[str, Array]) -> 
         group
         for group in code_groups(annotated)
         if values.intersection(group.members)
-        and not any(_is_given(real, name) for name in group.members)
+        and not any(_is_given(real, annotated, name) for name in group.members)
     ]
     names = [name for group in groups for name in group.sources]
     ranges = roomy_ranges(annotated, names, data)
     return int16_codes(annotated, groups, ranges)
 
 
-def _is_given(real: Graph, name: str) -> bool:
-    """Whether the file or the calling program says the codes of a value."""
-    return name in real.inputs or (name in real.values and real.values[name].quant is not None)
+def _is_given(real: Graph, annotated: Graph, name: str) -> bool:
+    """Whether the file says the codes of a value, or it is an input that layers read.
+
+    An input that is nothing but the first number of a carried value is the state that a program
+    hands from run to run itself: it has the codes of the state.
+    """
+    if name in real.inputs:
+        return not _only_begins(annotated, name)
+    return name in real.values and real.values[name].quant is not None
+
+
+def _only_begins(graph: Graph, name: str) -> bool:
+    """Whether all readers of a value move it on to where a carried value begins."""
+    return name not in graph.outputs and all(
+        isinstance(node.attrs, ops.Carry)
+        or (_moves(node) and all(_only_begins(graph, each) for each in node.outputs))
+        for node in graph.consumers[name]
+    )
 
 
 def _moves(node: Node) -> bool:

@@ -4,7 +4,7 @@ EDGEC_DEPTHWISE_MANY_COLUMNS_TAKE(edgec_depthwise_many_columns_take_0_9, 9, 0)
 #endif
 #ifndef EDGEC_DEPTHWISE_MANY_COLUMNS_offsets_2_5
 #define EDGEC_DEPTHWISE_MANY_COLUMNS_offsets_2_5
-EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(edgec_depthwise_many_columns_offsets_2_5, 2, 9, 5, 1, 1)
+EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(edgec_depthwise_many_columns_offsets_2_5, 2, 9, 5, 1, 1, 0)
 #endif
 
 /* Depthwise convolution [24, 24, 8] to [12, 12, 8], 3x3 window, stride 2x2, six sums at a time. */
@@ -24,6 +24,7 @@ static void depthwise_3x3_many_columns_s8_dsp_s8_0(const int8_t *x, int8_t *y, i
         .out_height = 12,
         .out_width = 12,
         .stride = 2,
+        .above = 0,
         .left = 0,
         .strip = 4,
     };

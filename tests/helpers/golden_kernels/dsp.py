@@ -53,6 +53,9 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_3x3_many_columns_by_two": s.Depthwise3x3ManyColumns(
         replace(planes(24, 2), pad_top=0, pad_left=0), 0, tflite31=OFFSET
     ),
+    "depthwise_3x3_many_columns_inside": s.Depthwise3x3ManyColumns(
+        Window(3, 20, 24, 1, 20, 3, 3, 1, 1, 0, 1, 1, 1), 34
+    ),
     "depthwise_line_s8_dsp": s.DepthwiseLine(_taps(5), 34),
     "depthwise_line_looped": s.DepthwiseLine(_taps(29), 0, tflite31=TWICE),
     "depthwise_line_offsets": s.DepthwiseLine(_taps(4), 0, tflite31=OFFSET),

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
-from loop_models import two_states
+from loop_models import info, two_states
 from quantized_loops import Network, one_step
 from recurrent_models import recurrent
 
 from edgec.base.dtypes import DType
-from edgec.base.options import Precision
+from edgec.base.options import CompileOptions, Precision
 from edgec.base.streams import RESETS
 from edgec.importers.formats import import_model
 from edgec.ir import qops
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant.common.quality import sqnr_db
+from edgec.quant.entry import quantize
 from edgec.quant.precision.feedback import feedback_values
 
 
@@ -59,6 +61,25 @@ def test_states_have_int16_codes_unless_int8_is_asked_for(tmp_path):
     proto = recurrent("LSTM", steps=4)
     assert _types(Network(proto, tmp_path)) == {DType.INT16}
     assert _types(Network(proto, tmp_path, Precision.INT8)) == {DType.INT8}
+
+
+def test_states_that_a_program_hands_on_have_int16_codes(tmp_path):
+    """An input that is only the first state of a layer; the sequence keeps int8 codes."""
+    proto = recurrent("LSTM", steps=4, states=True)
+    given = [each for each in proto.graph.initializer if each.name in ("h0", "c0")]
+    for each in given:
+        proto.graph.initializer.remove(each)
+        proto.graph.input.append(info(each.name, *each.dims))
+    onnx.save(proto, tmp_path / "model.onnx")
+    real = run_passes(import_model(tmp_path / "model.onnx"), REAL_PASSES).graph
+    rng = np.random.default_rng(1)
+    data = {
+        name: rng.normal(size=(16, *real.shape(name)[1:])).astype(np.float32)
+        for name in real.inputs
+    }
+    graph = quantize(real, data, CompileOptions()).integer
+    types = {name: graph.tensor(name).dtype for name in graph.inputs}
+    assert types == {"x": DType.INT8, "h0": DType.INT16, "c0": DType.INT16}
 
 
 def test_the_input_keeps_int8(tmp_path):

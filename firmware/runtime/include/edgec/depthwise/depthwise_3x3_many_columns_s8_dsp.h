@@ -156,8 +156,9 @@ extern "C" {
  *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
  *
  * STRIDE: 1 or 2, of rows and of columns.  ROWS: of the planes.  OFFSETS: 1 where each channel has
- * an offset.  ROUNDED: 1 where the high word of the product is rounded. */
-#define EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)                              \
+ * an offset.  ROUNDED: 1 where the high word of the product is rounded.  REST: columns of outputs
+ * after the last whole band, 0, 2 or 4: one more band ends with them and computes some again. */
+#define EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS, REST)                        \
     EDGEC_SEPARATE void NAME(const edgec_depthwise_channels_task_t *task) {                                  \
         register const edgec_depthwise_channels_task_t *t __asm__("r0") = task;                              \
         __asm__ volatile(                                                                          \
@@ -176,6 +177,10 @@ extern "C" {
             "add r3, r0, #(4 * %c[rows])\n"                                                        \
             "strd r2, r3, [sp, #48]\n"                                                             \
             "add r4, r4, r0\n"                                                                     \
+            ".if %c[rest]\n"                                                                       \
+            "sub r4, r4, #%c[more]\n"                                                              \
+            "lsl r5, r5, #1\n"                                                                     \
+            ".endif\n"                                                                             \
             "strd r4, r5, [sp, #64]\n"                                                             \
             ".p2align 2\n"                                                                         \
             "2:\n"                                                                                 \
@@ -210,6 +215,19 @@ extern "C" {
             "bne 2b\n"                                                                             \
             "ldr r2, [sp, #40]\n"                                                                  \
             "ldr r3, [sp, #68]\n"                                                                  \
+            ".if %c[rest]\n"                                                                       \
+            "sub r3, r3, #1\n"                                                                     \
+            "tst r3, #1\n"                                                                         \
+            "beq 3f\n"                                                                             \
+            "add r11, r11, #%c[more]\n"                                                            \
+            "sub r0, r0, #(%c[word] * 3 * %c[stride] - %c[more])\n"                                \
+            "sub r1, r1, r10, lsl #%c[back]\n"                                                     \
+            "strd r11, r3, [sp, #64]\n"                                                            \
+            "b 2b\n"                                                                               \
+            "3:\n"                                                                                 \
+            "sub r11, r11, #%c[more]\n"                                                            \
+            "add r3, r3, #1\n"                                                                     \
+            ".endif\n"                                                                             \
             "add r11, r11, #(4 * %c[stride])\n"                                                    \
             "add r0, r0, #(4 * %c[stride])\n"                                                      \
             "str r11, [sp, #64]\n"                                                                 \
@@ -225,7 +243,9 @@ extern "C" {
             "pop {r4-r11, lr}\n"                                                                   \
             : "+r"(t)                                                                              \
             : [stride] "i"(STRIDE), [rows] "i"(ROWS), [word] "i"(4 * EDGEC_DEPTHWISE_MANY_COLUMNS_WORD(ROWS)),      \
-              [shift] "i"(SHIFT), [rounded] "i"(ROUNDED), [offsets] "i"(OFFSETS)                   \
+              [shift] "i"(SHIFT), [rounded] "i"(ROUNDED), [offsets] "i"(OFFSETS),                  \
+              [rest] "i"(REST), [back] "i"((6 - (REST)) / 2),                                      \
+              [more] "i"(2 * (REST) * (STRIDE) * EDGEC_DEPTHWISE_MANY_COLUMNS_WORD(ROWS))          \
             : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
     }
 /* clang-format on */
@@ -235,7 +255,7 @@ extern "C" {
                            const edgec_depthwise_channels_image_t *image) {                        \
         edgec_depthwise_many_columns_take(x, planes, image, ROWS, LEFT);                           \
     }
-#define EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)             \
+#define EDGEC_DEPTHWISE_MANY_COLUMNS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS, REST)       \
     EDGEC_INLINE void NAME(const edgec_depthwise_channels_task_t *task) {                          \
         const edgec_depthwise_many_columns_form_t form = {STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS};  \
         for (int32_t c = 0; c < task->channels; c++) {                                             \
@@ -318,7 +338,8 @@ typedef struct edgec_depthwise_many_columns_layer {
     int16_t out_height;
     int16_t out_width;
     int16_t stride;
-    int16_t left;  /* 1: windows begin one row and one column outside the image */
+    int16_t above; /* 1: windows begin one row above the image */
+    int16_t left;  /* 1: windows begin one column before the image */
     int16_t strip; /* rows of outputs made from one set of planes */
 } edgec_depthwise_many_columns_layer_t;
 
@@ -354,14 +375,15 @@ edgec_depthwise_many_columns(const int8_t *x, int8_t *y, int8_t *scratch,
     edgec_depthwise_channels_task(&task, params, &layer->streamed);
     image.pairs = layer->width / 2 - layer->left - 2;
     task.length = layer->out_width * layer->stride * 2 * EDGEC_DEPTHWISE_MANY_COLUMNS_WORD(rows);
-    if (layer->left > 0) {
+    if (layer->above > 0) {
         edgec_depthwise_many_columns_clear(planes, layer, 0, 0, 1);
-    } else {
+    }
+    if (layer->left == 0) {
         edgec_depthwise_many_columns_clear(planes, layer, layer->width / 2, 0, rows);
     }
     for (int32_t top = 0; top < layer->out_height; top += layer->strip) {
         task.rows = edgec_min_s32(layer->out_height - top, layer->strip);
-        const int32_t first_row = top * layer->stride - layer->left;
+        const int32_t first_row = top * layer->stride - layer->above;
         const int32_t begin = edgec_max_s32(first_row, 0);
         const int32_t read = (task.rows - 1) * layer->stride + 3;
         image.rows = edgec_min_s32(first_row + read, layer->height) - begin;

@@ -1,0 +1,129 @@
+"""`compile --fit` on networks and boards: prediction beside build, and beside random choices.
+
+    python benchmarks/fit.py                                     # examples, four boards
+    python benchmarks/fit.py --data-dir FOLDER --networks resnet8 dscnn --boards nucleo_f446re
+
+Limits of each network and board lie between its int8 and its int16 build: `--tight` of the way in
+time.  Random choices (200) have each tensor int16 with a chance of their own; those within the
+limits by the same prices are held against the choice, and the best of them is built, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from data_folder import add_data_option, chosen_data_folder
+from public_data import TASKS
+
+from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions, FitLimits
+from edgec.commands.fit import Point, Search
+from edgec.fit.problem import Figures
+from edgec.ir.graph import Graph
+from edgec.target.board import load_board
+from edgec.workflow.integer import real_model
+
+BOARDS = ("nucleo_g0b1re", "nucleo_f446re", "nucleo_f767zi", "nucleo_u575zi_q")
+"""M0+, M4, M7, M33."""
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+_RANDOM = 200
+_SAMPLES = 64
+
+
+def network(name: str, options: argparse.Namespace) -> tuple[Path, Mapping[str, np.ndarray]]:
+    """File and calibration samples of a network."""
+    if name.startswith("digits"):
+        with np.load(EXAMPLES / "digits_calibration.npz") as data:
+            return EXAMPLES / f"{name}.onnx", {key: data[key] for key in data.files}
+    folder = chosen_data_folder(options)
+    task = TASKS[name]
+    path = folder / "models" / task.model
+    graph: Graph = real_model(path, None, CompileOptions()).imported
+    (only,) = graph.inputs
+    return path, {only: task.data(folder, "calibration").x[:_SAMPLES]}
+
+
+def shown(figures: Figures | None, measured: Figures) -> str:
+    """Prediction of a build, and by how much it is off."""
+    if figures is None:
+        return "built first"
+    parts = [
+        f"{name} {getattr(figures, key) / getattr(measured, key) - 1:+.1%}"
+        for name, key in (("cycles", "cycles"), ("flash", "flash_bytes"), ("RAM", "ram_bytes"))
+    ]
+    return ", ".join(parts) + f", {figures.decibels - measured.decibels:+.1f} dB"
+
+
+def line(name: str, board_name: str, options: argparse.Namespace) -> None:
+    """Fit a network to a board, and hold random choices against the result."""
+    path, samples = network(name, options)
+    board = load_board(board_name)
+    start = time.perf_counter()
+    wide = FitLimits.parse("ms=1000000")
+    search = Search(path, board, samples, CompileOptions(), wide)
+    usual = search.settings[0]
+    ends = [search.built(Point(usual, each)).figures for each in ((), search.pricing.tensors)]
+    cycles = ends[0].cycles + options.tight * (ends[1].cycles - ends[0].cycles)
+    search.bounds = replace(
+        search.bounds,
+        cycles=cycles,
+        flash_bytes=1.02 * max(each.flash_bytes for each in ends),
+        ram_bytes=max(each.ram_bytes for each in ends) * 1.02,
+    )
+    found = search.run()
+    seconds = time.perf_counter() - start
+    measured = found.measured
+    print(
+        f"{name} on {board_name}: {measured.cycles:,.0f} of {cycles:,.0f} cycles, "
+        f"{measured.flash_bytes:,.0f} bytes, {measured.decibels:.1f} dB, "
+        f"{len(found.point.int16)} of {found.tensors} int16; off: "
+        f"{shown(found.predicted, measured)}; {found.builds} builds, {seconds:.0f} s",
+        flush=True,
+    )
+    begin = time.perf_counter()
+    search.best(search.bounds, search.aim)
+    solved = time.perf_counter() - begin
+    dice, better = random.Random(1), []
+    for _ in range(_RANDOM):
+        chance, setting = dice.random(), dice.choice(search.settings)
+        int16 = tuple(each for each in search.pricing.tensors if dice.random() < chance)
+        figures = search.pricing.problem(setting).figures(int16)
+        if figures is not None and figures.excess(search.bounds) <= 0.0:
+            better.append((figures.noise, Point(setting, int16)))
+    if not better:
+        print(f"    solved in {solved:.1f} s; no random choice is within the limits", flush=True)
+        return
+    best = search.built(min(better, key=lambda each: each[0])[1]).figures
+    inside = "within" if best.excess(search.bounds) <= 0.0 else "over"
+    print(
+        f"    solved in {solved:.1f} s; best of {len(better)} random choices that fit by prices: "
+        f"{best.decibels:.1f} dB, {best.cycles:,.0f} cycles, {inside} the limits",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Print two lines for each network and board."""
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
+    parser.add_argument("--networks", nargs="+", default=["digits_resnet", "digits_vit"])
+    parser.add_argument("--boards", nargs="+", default=BOARDS)
+    parser.add_argument("--tight", type=float, default=0.5)
+    add_data_option(parser)
+    options = parser.parse_args()
+    for name in options.networks:
+        for board in options.boards:
+            try:
+                line(name, board, options)
+            except EdgecError as error:
+                print(f"{name} on {board}: {error}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

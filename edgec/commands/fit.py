@@ -1,0 +1,483 @@
+"""`compile --fit`: the build with the least noise, or the fastest one, within limits.
+
+All choices are priced (`fit_prices`), a mixed-integer program finds the best one (`edgec.fit`), and
+firmware is built from it and traced.  The prices take over what was measured, and the program is
+solved again without what was built, until nothing that it finds promises to be better than the best
+build within the limits.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from edgec.base.errors import BudgetError, ConfigError, EdgecError, MemoryPlanError
+from edgec.base.options import (
+    CompileOptions,
+    FitLimits,
+    Optimize,
+    Placement,
+    Precision,
+    Progress,
+    Rows,
+    no_progress,
+)
+from edgec.commands.compile import compile_model
+from edgec.commands.fit_prices import Built, Pricing, Setting
+from edgec.fit.problem import Bounds, Figures, Problem
+from edgec.fit.solve import Aim, best, check_solver
+from edgec.kernels.price import BoardPrices
+from edgec.profile import profile
+from edgec.quant.effects import quantization_effects
+from edgec.quant.precision.goal import Space
+from edgec.target.board import Board
+from edgec.workflow.front_end import front_end_of
+from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
+from edgec.workflow.labels import with_labels
+
+_log = logging.getLogger(__name__)
+_GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
+"""Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
+_MOST_BUILDS = 6
+_MOST_ROUNDS = 40
+_ROOMY = 0.9
+"""Share of the flash limit below which code need not be small."""
+_TIGHTER = 0.7
+"""Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
+
+
+class Point(NamedTuple):
+    """A choice: a setting, and the tensors with int16 codes."""
+
+    setting: Setting
+    int16: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """Result of a search.
+
+    Attributes:
+        point: the choice.
+        options: plain options that give it again, without a search.
+        predicted: its figures before it was built; None: it is one of those that prices are held
+            against, which are built first.
+        measured: those of its firmware.
+        drop: percentage points of decisions that differ from the float network's; None: nobody
+            asked.
+        builds: firmware that was built on the way.
+        tensors: how many tensors could have int16 codes.
+        bounds: the limits.
+    """
+
+    point: Point
+    options: CompileOptions
+    predicted: Figures | None
+    measured: Figures
+    drop: float | None
+    builds: int
+    tensors: int
+    bounds: Bounds
+
+
+class Search:
+    """A search for one model and board."""
+
+    def __init__(
+        self,
+        model: Path,
+        board: Board,
+        samples: Calibration,
+        options: CompileOptions,
+        limits: FitLimits,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Quantize the model, and price what could be chosen.
+
+        Args:
+            model: ONNX or TensorFlow Lite file.
+            board: a microcontroller.
+            samples: calibration data; None: without, and then no tensor gets int16 codes.
+            options: those of the user; what is chosen takes the place of theirs.
+            limits: limits of the build.
+            progress: told what is being done.
+
+        Raises:
+            EdgecError: any of its kinds.
+        """
+        check_fit(board, options, limits)
+        self._source, self._board, self._samples = model, board, samples
+        self._options = replace(options, budget=None, verify=False, dump_ir=None)
+        self._limits, self._progress = limits, progress
+        self._space: Space | None = None
+        exact = self._quantized()
+        if limits.target_db is not None or limits.drop is not None:
+            self._check_judged(limits)
+        progress("pricing choices")
+        self.pricing = Pricing(exact, board, self._options, self._space)
+        clock = board.clock_hz
+        self.bounds = Bounds(
+            cycles=math.inf if limits.time_ms is None else limits.time_ms * clock / 1e3,
+            flash_bytes=_or_infinity(limits.flash_bytes),
+            ram_bytes=_or_infinity(limits.ram_bytes),
+            noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
+        )
+        self.settings = self._settings()
+        self._built: dict[Point, Built] = {}
+        self._predicted: dict[Point, Figures] = {}
+        self._references_built = 0
+
+    def _check_judged(self, limits: FitLimits) -> None:
+        if self._space is None:
+            part = "drop=" if limits.drop is not None else "db="
+            raise ConfigError(
+                f"no samples say what {part} of a choice is, or the model brings all its codes",
+                where="--fit",
+                hint="give --calibration, or leave it out",
+            )
+
+    def _quantized(self) -> IntegerModel:
+        """The model with int8 codes; keeps what could be int16, where that can be chosen."""
+        front = front_end_of(self._options.front_end)
+        real = real_model(self._source, self._samples, self._options, self._progress, front)
+        real = with_labels(real, self._options.labels)
+        if not self._can_widen(real):
+            return quantized_model(real, self._options, self._progress, BoardPrices(self._board))
+
+        def chooser(space: Space) -> Sequence[str]:
+            self._space = space
+            return ()
+
+        quant = replace(
+            self._options.quant,
+            precision=Precision.AUTO,
+            max_drop=100.0 if self._limits.drop is not None else None,
+        )
+        options = replace(self._options, quant=quant)
+        return quantized_model(
+            real, options, self._progress, BoardPrices(self._board), chooser=chooser
+        )
+
+    def _can_widen(self, real: RealModel) -> bool:
+        """Whether `--precision auto` has an effect on the model."""
+        quant = replace(self._options.quant, precision=Precision.AUTO)
+        count = len(next(iter(real.calibration.values()))) if real.calibration else 0
+        options = replace(self._options, quant=quant)
+        effects = quantization_effects(options, real.graph, count)
+        return all(e.holds for e in effects if e.option == "--precision")
+
+    def _settings(self) -> tuple[Setting, ...]:
+        """Settings that could help: each costs something that a limit may ask for."""
+        limits = self._limits
+        optimize = [self._options.optimize]
+        if limits.flash_bytes is not None:
+            optimize = [Optimize.SPEED, Optimize.BALANCED, Optimize.SIZE]
+        placements: list[Placement | None] = [self._options.placement]
+        copies = replace(self._options, placement=None)
+        if placements == [None] and limits.time_ms is not None and self.pricing.copies_fit(copies):
+            placements.append(Placement.SRAM)
+        rows = [Rows.NEVER]
+        if limits.ram_bytes is not None:
+            rows.append(Rows.ALWAYS)
+        return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
+
+    def run(self) -> Fitted:
+        """Find the choice.
+
+        Raises:
+            BudgetError: nothing is within the limits; says the nearest miss.
+        """
+        self._references()
+        bounds, found = self.bounds, self._inside()
+        for _ in range(_MOST_ROUNDS):
+            point = self.best(bounds, self.aim)
+            if point is None or len(self._built) >= self._references_built + _MOST_BUILDS:
+                break
+            if self._replanned(point):
+                continue
+            figures = self.predicted(point)
+            if found is not None and not self._gains(figures, self._built[found].figures):
+                break
+            self._predicted[point] = figures
+            measured = self.built(point).figures
+            if self._misses(point):
+                bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
+            _log.info("predicted %s, measured %s", figures, measured)
+            found = self._inside()
+        if found is None:
+            raise self._missed(f"within the limits, by {len(self._built)} builds")
+        return self._fitted(found)
+
+    def _inside(self) -> Point | None:
+        """The best of the builds that are within the limits."""
+        inside = [
+            point
+            for point, built in self._built.items()
+            if built.figures.excess(self.bounds) <= 0.0 and not self._misses(point)
+        ]
+        return min(inside, key=lambda p: self._order(self._built[p].figures), default=None)
+
+    def _order(self, figures: Figures) -> tuple[float, float]:
+        return (figures.noise if self.aim is Aim.NOISE else 0.0), figures.cycles
+
+    def _gains(self, figures: Figures, than: Figures) -> bool:
+        """Whether a prediction is better than a build by enough for a build of its own."""
+        if self.aim is Aim.NOISE and figures.noise < than.noise / _GAIN_NOISE:
+            return True
+        same = self.aim is Aim.CYCLES or figures.noise <= than.noise
+        return same and figures.cycles < than.cycles / _GAIN_CYCLES
+
+    def _misses(self, point: Point) -> bool:
+        """Whether a build is not as accurate as was asked for."""
+        noise = self._built[point].figures.noise
+        return noise > self.bounds.noise or self._drop(point) > _or_infinity(self._limits.drop)
+
+    @property
+    def aim(self) -> Aim:
+        """Least noise; where accuracy is a limit, or nobody can measure it, least time."""
+        limits = self._limits
+        judged = limits.target_db is not None or limits.drop is not None
+        return Aim.CYCLES if judged or self._space is None else Aim.NOISE
+
+    def best(self, bounds: Bounds, aim: Aim) -> Point | None:
+        """The best choice by all that is known; None: nothing is within the limits."""
+        self._progress("solving")
+        found: list[tuple[float, float, int, Point]] = []
+        for number, setting in enumerate(self.settings):
+            problem = self._problem(setting)
+            int16 = best(problem, bounds, aim)
+            if int16 is None:
+                continue
+            figures = problem.figures(int16)
+            if figures is not None:
+                value = getattr(figures, aim.value)
+                rounded = 0.0 if math.isnan(value) else round(math.log(value), 2)
+                found.append((rounded, figures.cycles, number, Point(setting, int16)))
+        return min(found)[-1] if found else None
+
+    def _problem(self, setting: Setting) -> Problem:
+        """What is left to choose: without what was built, whose figures are known."""
+        built = [frozenset(each.int16) for each in self._built if each.setting == setting]
+        return replace(self.pricing.problem(setting), excluded=tuple(built))
+
+    def predicted(self, point: Point) -> Figures:
+        """Figures of a choice by all that is known."""
+        figures = self.pricing.problem(point.setting).figures(point.int16)
+        if figures is None:
+            raise ConfigError("no price is known of this choice", where="--fit")
+        return figures
+
+    def _replanned(self, point: Point) -> bool:
+        """Plan the memory of a choice; whether it exceeds the limit, unlike the prediction."""
+        self.pricing.arena(point.setting, point.int16)
+        return self.predicted(point).ram_bytes > self.bounds.ram_bytes
+
+    def _pruned(self) -> tuple[Setting, ...]:
+        """Settings that a limit may need, by builds of the usual one with int8 and int16 codes."""
+        usual = self.settings[0]
+        ends = {Point(usual, ()), Point(usual, self.pricing.tensors)}
+        try:
+            found = [
+                self.built(point).figures for point in sorted(ends, key=lambda p: len(p.int16))
+            ]
+        except MemoryPlanError:
+            return self.settings
+        roomy = max(each.flash_bytes for each in found) <= _ROOMY * self.bounds.flash_bytes
+        whole = max(each.ram_bytes for each in found) <= self.bounds.ram_bytes
+        return tuple(
+            each
+            for each in self.settings
+            if not (roomy and each.optimize is not usual.optimize)
+            and not (whole and each.rows is not usual.rows)
+        )
+
+    def _references(self) -> None:
+        """Build what prices are held against: int8 for each way of code, and int16 everywhere."""
+        self.settings = self._pruned()
+        usual = self.settings[0]
+        seen: dict[tuple[Optimize, Placement | None], Setting] = {}
+        for setting in self.settings:
+            if setting.placement is usual.placement or setting.optimize is usual.optimize:
+                seen.setdefault((setting.optimize, setting.placement), setting)
+        points = [Point(setting, ()) for setting in seen.values()]
+        if self.pricing.tensors:
+            points.append(Point(self.settings[0], self.pricing.tensors))
+        last: EdgecError | None = None
+        for point in points:
+            try:
+                self.built(point)
+            except MemoryPlanError as error:
+                last = error
+        if not self._built and last is not None:
+            rows = [s for s in self.settings if s.rows is Rows.ALWAYS]
+            if not rows:
+                raise last
+            for setting in rows:
+                self.built(Point(setting, ()))
+        self._references_built = len(self._built)
+
+    def built(self, point: Point) -> Built:
+        """Build a choice, trace it, and learn from it; once for each choice."""
+        if point not in self._built:
+            self._progress(f"building choice {len(self._built) + 1}")
+            with tempfile.TemporaryDirectory() as place:
+                self._built[point] = self._build(point, Path(place, "build"))
+            self.pricing.learn(point.setting, point.int16, self._built[point])
+        return self._built[point]
+
+    def _build(self, point: Point, folder: Path) -> Built:
+        options = point.setting.options(self._options, point.int16)
+        made = compile_model(
+            self._source,
+            self._board,
+            calibration=self._samples,
+            out=folder,
+            options=options,
+            quantized=self.pricing.model_of(point.int16),
+        )
+        traced = profile(folder)
+        memory = made.report.memory
+        noise = math.nan if self._space is None else self._space.noise(point.int16)
+        figures = Figures(
+            float(traced.total_cycles),
+            float(memory.flash_bytes or 0),
+            float(memory.ram_bytes or 0),
+            noise,
+        )
+        layers = {layer.name: float(layer.counts.cycles) for layer in traced.layers}
+        return Built(figures, layers, memory.arena_bytes, memory.weight_bytes)
+
+    def _drop(self, point: Point) -> float:
+        if self._limits.drop is None or self._space is None:
+            return 0.0
+        return self._space.drop(point.int16)
+
+    def _fitted(self, point: Point) -> Fitted:
+        return Fitted(
+            point,
+            point.setting.options(self._options, point.int16),
+            self._predicted.get(point),
+            self._built[point].figures,
+            None if self._limits.drop is None else self._drop(point),
+            len(self._built),
+            len(self.pricing.tensors),
+            self.bounds,
+        )
+
+    def _missed(self, what: str) -> BudgetError:
+        """The error that says what comes nearest, and how far each limit would have to move."""
+        needs = []
+        for name, aim in _MOVES.items():
+            if not math.isfinite(getattr(self.bounds, aim.value)):
+                continue
+            point = self.best(replace(self.bounds, **{aim.value: math.inf}), aim)
+            if point is not None:
+                needs.append(f"{name}={self._said(aim, self.predicted(point))}")
+        hint = "any one of these limits alone would do: " if len(needs) > 1 else "would do: "
+        near = min(
+            (
+                (built.figures.excess(self.bounds), i)
+                for i, built in enumerate(self._built.values())
+            ),
+            default=None,
+        )
+        text = f"no build was found {what}"
+        if near is not None:
+            figures = [*self._built.values()][near[1]].figures
+            text += "; the nearest one has " + ", ".join(
+                f"{name}={self._said(aim, figures)}"
+                for name, aim in _MOVES.items()
+                if math.isfinite(getattr(self.bounds, aim.value))
+            )
+        return BudgetError(
+            text,
+            (),
+            where="--fit",
+            hint=hint + ", ".join(needs) if needs else "more than one limit has to give",
+        )
+
+    def _said(self, aim: Aim, figures: Figures) -> str:
+        value = getattr(figures, aim.value)
+        if aim is Aim.CYCLES:
+            return f"{math.ceil(value / self._board.clock_hz * 1e6) / 1e3:g}"
+        return f"{figures.decibels:.1f}" if aim is Aim.NOISE else f"{math.ceil(value)}"
+
+
+_MOVES = {"flash": Aim.FLASH, "ram": Aim.RAM, "ms": Aim.CYCLES, "db": Aim.NOISE}
+
+
+def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
+    """Refuse at once what no search can find.
+
+    Raises:
+        ConfigError: no solver, a board without cycles, options that the search chooses, or limits
+            beyond the board.
+    """
+    check_solver()
+    if board.is_hosted or board.memory is None:
+        raise ConfigError(
+            "limits are of microcontrollers, whose cycles are known",
+            where=f"--fit, {board.name}",
+            hint="edgec boards lists them",
+        )
+    quant = options.quant
+    taken = {
+        "--precision": quant.precision is not None,
+        "--budget": options.budget is not None,
+        "--rows": options.rows is not Rows.AUTO,
+        "--no-build": not options.build,
+        "--max-length": options.max_length is not None,
+        "--app": options.app.value != "console",
+    }
+    given = next((name for name, is_given in taken.items() if is_given), None)
+    if given is not None:
+        raise ConfigError(
+            "does not go with --fit, which chooses or needs it", where=given, hint="leave it out"
+        )
+    least = board.memory.stack_bytes
+    if limits.ram_bytes is not None and limits.ram_bytes <= least:
+        raise ConfigError(
+            f"ram={limits.ram_bytes} holds not even the stack of {least} bytes",
+            where="--fit",
+            hint="give more RAM",
+        )
+
+
+def _or_infinity(value: float | None) -> float:
+    return math.inf if value is None else float(value)
+
+
+def fit(
+    model: Path,
+    board: Board,
+    samples: Calibration,
+    options: CompileOptions,
+    limits: FitLimits,
+    progress: Progress = no_progress,
+) -> Fitted:
+    """Find the best build within limits; `Fitted.options` build it again.
+
+    Args:
+        model: ONNX or TensorFlow Lite file.
+        board: a microcontroller.
+        samples: calibration data.
+        options: those of the user.
+        limits: limits of the build.
+        progress: told what is being done.
+
+    Raises:
+        BudgetError: nothing is within the limits.
+        EdgecError: any other of its kinds.
+    """
+    found = Search(model, board, samples, options, limits, progress).run()
+    return replace(
+        found,
+        options=replace(
+            found.options, verify=options.verify, force=options.force, dump_ir=options.dump_ir
+        ),
+    )

@@ -1,0 +1,415 @@
+"""Prices of all choices of a network on a board, as `edgec.fit` reads them, and what builds teach.
+
+The integer graph is made for a few sets of int16 tensors (`_probes`) such that every layer is seen
+with each state of the tensors at its ends; `kernels.price` prices it there.  What prices do not
+know (code that nobody counted, compiler flags, caches) is learned from builds: exactly for what was
+built, by the mean of the kernel family elsewhere.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import (
+    CompileOptions,
+    Optimize,
+    Placement,
+    Precision,
+    QuantOptions,
+    Rows,
+    no_progress,
+)
+from edgec.commands.compile_facts import share_of
+from edgec.commands.compile_placed import placed
+from edgec.fit.problem import Cell, Cost, Cut, Figures, Need, Problem, State
+from edgec.ir.graph import Graph
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.price import price_of
+from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.kernels.weightpool.plan.plan import PoolPlan
+from edgec.memory import Peak
+from edgec.quant.precision.goal import Space
+from edgec.target.board import Board
+from edgec.target.target import Target
+from edgec.workflow.front_end import front_end_of, heard_model
+from edgec.workflow.integer import IntegerModel
+from edgec.workflow.stream import with_stream
+from edgec.workflow.weight_pool_kernels import plan_pooled_layers
+
+_UNCOUNTED_CODE = 500
+"""Bytes of a function that nobody counted, before a build tells."""
+_UNCOUNTED_CYCLES = 11.0
+"""Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
+_MORE_PROBES = 6
+_NOISIER = 4.0
+"""Noises together are at most this many times their sum, or a part of it."""
+_NOTHING: State = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Choice of what is global.
+
+    Attributes:
+        optimize: what code prefers.
+        placement: where constants lie; None: the default of the board.
+        rows: layers in turns.
+    """
+
+    optimize: Optimize
+    placement: Placement | None
+    rows: Rows
+
+    def options(self, options: CompileOptions, int16: Sequence[str]) -> CompileOptions:
+        """Plain options of a build: those of the user with this choice."""
+        quant = said(options.quant, int16)
+        return replace(
+            options,
+            quant=quant,
+            optimize=self.optimize,
+            placement=self.placement,
+            rows=self.rows,
+        )
+
+
+def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
+    """Options of quantization that give int16 codes to the tensors of these names."""
+    precision = Precision.AUTO if int16 else None
+    return replace(quant, precision=precision, int16=tuple(int16), target_db=None, max_drop=None)
+
+
+class Built(NamedTuple):
+    """Figures of firmware.
+
+    Attributes:
+        figures: those of the whole.
+        layers: cycles by name of a layer's output.
+        arena_bytes: arena of the firmware.
+        constant_bytes: constants of the model.
+    """
+
+    figures: Figures
+    layers: Mapping[str, float]
+    arena_bytes: int
+    constant_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    """A layer of a probe: its price, and the tensors at its ends."""
+
+    cycles: float
+    constant_bytes: int
+    function: Hashable
+    code_bytes: int
+    family: str
+    tensors: State
+    wide: bool
+
+
+class Pricing:
+    """A network on a board: `problem` for each setting."""
+
+    def __init__(
+        self,
+        model: IntegerModel,
+        board: Board,
+        options: CompileOptions,
+        space: Space | None,
+    ) -> None:
+        """Make the probes.
+
+        Args:
+            model: the integer graph with int8 codes.
+            board: the target.
+            options: those of the user.
+            space: tensors that could have int16 codes; None: none can.
+        """
+        self._model, self._board, self._options, self._space = model, board, options, space
+        self.tensors = () if space is None else space.names
+        self._members = {} if space is None else space.members
+        self._noises = {} if space is None else dict(zip(space.names, space.added(), strict=True))
+        self.floor = 0.0 if space is None else space.noise(space.names)
+        self.int8_noise = float("nan") if space is None else space.noise(())
+        self._pools: dict[State, PoolPlan] = {}
+        self._probed = self._probes()
+        self._layers: dict[tuple[State, Optimize], dict[str, _Layer]] = {}
+        self._cells: dict[Optimize, dict[str, tuple[State, dict[State, _Layer | None]]]] = {}
+        self._functions: dict[tuple[Optimize, Hashable], float] = {}
+        self._seen: set[tuple[Optimize, Hashable]] = set()
+        self._exact: dict[tuple[Setting, str, State], float] = {}
+        self._ratios: dict[tuple[Setting, str, bool], float] = {}
+        self._own: dict[tuple[Setting, str, str, bool], float] = {}
+        self._noisier = 1.0
+        self._turned: dict[Setting, float] = {}
+        self._outside: dict[Setting, float] = {}
+        self._flash: dict[Setting, float] = {}
+        self._ram: dict[Setting, float] = {}
+        self._cuts: dict[tuple[Rows, Optimize], list[Cut]] = defaultdict(list)
+
+    def plan_of(self, int16: Collection[str]) -> PoolPlan:
+        """The graph with int16 codes for some tensors, ready for kernels."""
+        key = frozenset(int16)
+        if key not in self._pools:
+            front = front_end_of(self._options.front_end)
+            model = heard_model(with_stream(self.model_of(key), self._options.stream), front)
+            found = plan_pooled_layers(model, self._board, self._options.pool, no_progress)
+            if len(self._pools) > 2 * len(self.tensors) + 64:
+                return found[1]
+            self._pools[key] = found[1]
+        return self._pools[key]
+
+    def model_of(self, int16: Collection[str]) -> IntegerModel:
+        """The model with int16 codes for some tensors."""
+        if self._space is None or not int16:
+            return self._model
+        names = [name for name in self.tensors if name in int16]
+        return replace(self._model, integer=self._space.integer(names))
+
+    def _probes(self) -> list[State]:
+        """Sets of int16 tensors that show layers in all their states."""
+        everything = frozenset(self.tensors)
+        if not everything:
+            return [_NOTHING]
+        ends = [self._ends(self.plan_of(each).graph) for each in (_NOTHING, everything)]
+        beside: dict[str, set[str]] = defaultdict(set)
+        for tensors in (t for found in ends for t in found):
+            for name in tensors:
+                beside[name] |= tensors - {name}
+        colours: dict[str, int] = {}
+        for name in self.tensors:
+            taken = {colours[other] for other in beside[name] if other in colours}
+            colours[name] = next(n for n in range(len(self.tensors)) if n not in taken)
+        sets = [
+            frozenset(n for n in self.tensors if colours[n] == c)
+            for c in range(max(colours.values()) + 1)
+        ]
+        dice = random.Random(0)
+        more = [
+            frozenset(n for n in self.tensors if dice.random() < 0.5) for _ in range(_MORE_PROBES)
+        ]
+        found = [_NOTHING, everything, *sets, *(everything - each for each in sets), *more]
+        return list(dict.fromkeys(found))
+
+    def _ends(self, graph: Graph) -> list[State]:
+        return [self._tensors(graph, (*node.inputs, *node.outputs)) for node in graph.nodes]
+
+    def _tensors(self, graph: Graph, names: Sequence[str]) -> State:
+        forms = (graph.values[name].form_of or name for name in names if name in graph.values)
+        return frozenset(self._members[name] for name in forms if name in self._members)
+
+    def layers_of(self, int16: State, optimize: Optimize) -> dict[str, _Layer]:
+        """Layers of a choice with their prices, by name of the output."""
+        key = int16, optimize
+        if key not in self._layers:
+            plan = self.plan_of(int16)
+            target = Target.of(self._board, optimize)
+            estimator = Estimator.of(target)
+            choices = select_kernels(plan.graph, target, plan.configs)
+            self._layers[key] = {
+                each.node.output: self._layer(plan.graph, each, estimator) for each in choices
+            }
+        return self._layers[key]
+
+    def _layer(self, graph: Graph, choice: KernelChoice, estimator: Estimator) -> _Layer:
+        price = price_of(graph, choice, estimator)
+        node = choice.node
+        elements = sum(graph.values[name].elements for name in node.outputs)
+        cycles = price.total_cycles
+        names = [name for name in (*choice.reads, *node.outputs) if name in graph.values]
+        return _Layer(
+            cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
+            constant_bytes=price.constant_bytes,
+            function=price.code,
+            code_bytes=price.code_bytes or _UNCOUNTED_CODE,
+            family=type(choice.spec).__name__,
+            tensors=self._tensors(graph, names),
+            wide=any(dtype.name == "INT16" for dtype in price.types),
+        )
+
+    def _cells_of(self, optimize: Optimize) -> dict[str, tuple[State, dict[State, _Layer | None]]]:
+        """Tensors that matter to each layer, and its price by their state."""
+        if optimize not in self._cells:
+            seen = {each: self.layers_of(each, optimize) for each in self._probed}
+            names = dict.fromkeys(name for layers in seen.values() for name in layers)
+            found: dict[str, tuple[State, dict[State, _Layer | None]]] = {}
+            for name in names:
+                parts = (layers[name].tensors for layers in seen.values() if name in layers)
+                tensors = frozenset().union(*parts)
+                states: dict[State, _Layer | None] = {}
+                for int16, layers in seen.items():
+                    state, layer = tensors & int16, layers.get(name)
+                    known = states.get(state)
+                    # Where more matters than the tensors at its ends, the dearer one.
+                    if known is None or (layer is not None and layer.cycles > known.cycles):
+                        states[state] = layer
+                found[name] = tensors, states
+            self._cells[optimize] = found
+        return self._cells[optimize]
+
+    def problem(self, setting: Setting) -> Problem:
+        """What can be chosen in a setting, with all that was learned."""
+        cells = [
+            Cell(name, tensors, {s: self._cost(setting, name, s, e) for s, e in states.items()})
+            for name, (tensors, states) in self._cells_of(setting.optimize).items()
+        ]
+        outside = self._near(self._outside, setting, 0.0)
+        cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, "")}))
+        functions: dict[Hashable, float] = {"": 0.0}
+        for _, states in self._cells_of(setting.optimize).values():
+            for layer in states.values():
+                if layer is not None:
+                    functions[layer.function] = self._size(setting.optimize, layer)
+        return Problem(
+            tensors=self.tensors,
+            cells=cells,
+            functions=functions,
+            needs=self._needs(setting),
+            noises={name: noise * self._noisier for name, noise in self._noises.items()},
+            floor=self.floor,
+            flash_bytes=self._near(self._flash, setting, 0.0),
+            ram_bytes=self._near(self._ram, setting, 0.0),
+            copied=1.0 if setting.placement is Placement.SRAM else 0.0,
+            cuts=tuple(self._cuts[setting.rows, setting.optimize]),
+            int8_noise=self.int8_noise,
+        )
+
+    def _size(self, optimize: Optimize, layer: _Layer) -> float:
+        return self._functions.get((optimize, layer.function), float(layer.code_bytes))
+
+    def _cost(self, setting: Setting, name: str, state: State, layer: _Layer | None) -> Cost | None:
+        if layer is None:
+            return None
+        cycles = self._exact.get((setting, name, state))
+        if cycles is None:
+            own = self._own.get((setting, name, layer.family, layer.wide))
+            cycles = layer.cycles * (self._ratio(setting, layer) if own is None else own)
+        return Cost(cycles, layer.constant_bytes, layer.function)
+
+    def _ratio(self, setting: Setting, layer: _Layer) -> float:
+        """Cycles of a layer, as a multiple of its price."""
+        key = layer.family, layer.wide
+        known = {s: r for (s, *rest), r in self._ratios.items() if tuple(rest) == key}
+        in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
+        if in_turns or setting.rows is Rows.NEVER:
+            return self._near(in_turns or known, setting, 1.0)
+        return self._slower(setting) * self._near(known, setting, 1.0)
+
+    def _slower(self, setting: Setting) -> float:
+        """Time of the int8 network in turns, as a multiple of that of layers as a whole."""
+        if setting not in self._turned:
+            ways = (setting.rows, Rows.NEVER)
+            cycles = [(replace(setting, rows=rows)).options(self._options, ()) for rows in ways]
+            speeds = [placed(self.plan_of(()), self._board, each).speed for each in cycles]
+            turned, whole = (1.0 if speed is None else speed.cycles for speed in speeds)
+            self._turned[setting] = max(turned / whole, 1.0)
+        return self._turned[setting]
+
+    @staticmethod
+    def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
+        """What is known of a setting, or of the one that is most like it."""
+
+        def unlike(other: Setting) -> int:
+            optimize = other.optimize is not setting.optimize
+            placement = other.placement is not setting.placement
+            return 4 * optimize + 2 * placement + (other.rows is not setting.rows)
+
+        return known[min(known, key=unlike)] if known else default
+
+    def _needs(self, setting: Setting) -> list[Need]:
+        if setting.rows is Rows.ALWAYS:
+            return [Need(self.arena(setting, ()), {})]
+        plan = self.plan_of(())
+        choices = select_kernels(plan.graph, Target.of(self._board, setting.optimize), plan.configs)
+        buffers, overlaps, _ = buffers_of(plan.graph, choices)
+        peak = Peak.of(buffers, overlaps)
+        found = []
+        for step, needed in enumerate(peak.by_step):
+            more: dict[str, int] = defaultdict(int)
+            for each in peak.buffers.values():
+                if each.first_step <= step < each.end_step and each.name in plan.graph.values:
+                    for name in self._tensors(plan.graph, (each.name,)):
+                        more[name] += each.size_bytes
+            found.append(Need(needed, more))
+        return found
+
+    def arena(self, setting: Setting, int16: Collection[str]) -> int:
+        """Arena of a choice as it is planned, which is kept as a cut."""
+        chosen = frozenset(int16)
+        cuts = self._cuts[setting.rows, setting.optimize]
+        known = next((cut for cut in cuts if cut.tensors == chosen), None)
+        if known is None:
+            options = setting.options(self._options, ())
+            made = placed(self.plan_of(chosen), self._board, options).made
+            known = Cut(chosen, made.program.arena_bytes)
+            cuts.append(known)
+        return known.arena_bytes
+
+    def copies_fit(self, options: CompileOptions) -> bool:
+        """Whether all constants of the int8 network find room in RAM."""
+        try:
+            placed(self.plan_of(()), self._board, replace(options, placement=Placement.SRAM))
+        except MemoryPlanError:
+            return False
+        return share_of(options, self._board).placement is not Placement.SRAM
+
+    def learn(self, setting: Setting, int16: Collection[str], built: Built) -> None:
+        """Take over what a build shows."""
+        chosen, optimize = frozenset(int16), setting.optimize
+        layers = self.layers_of(chosen, optimize)
+        sums: dict[tuple[str, bool], list[float]] = defaultdict(lambda: [0.0, 0.0])
+        inside = 0.0
+        for name, layer in layers.items():
+            if name not in built.layers:
+                continue
+            cycles = built.layers[name]
+            inside += cycles
+            if name in self._cells_of(optimize):
+                tensors = self._cells_of(optimize)[name][0]
+                self._exact[setting, name, tensors & chosen] = cycles
+            if layer.cycles > 0.0:
+                self._own[setting, name, layer.family, layer.wide] = cycles / layer.cycles
+            entry = sums[layer.family, layer.wide]
+            entry[0] += cycles
+            entry[1] += layer.cycles
+        for (family, wide), (measured, priced) in sums.items():
+            if priced > 0.0:
+                self._ratios[setting, family, wide] = measured / priced
+        self._outside[setting] = built.figures.cycles - inside
+        alone = sum(noise for name, noise in self._noises.items() if name not in chosen)
+        if chosen and alone > 0.0:
+            # Noises of neighbours are not quite independent.
+            found = (built.figures.noise - self.floor) / alone
+            self._noisier = min(max(found, 1.0 / _NOISIER), _NOISIER)
+        self._learn_code(setting, layers, built)
+        copied = sum(each.constant_bytes for each in layers.values())
+        extra = copied if setting.placement is Placement.SRAM else 0
+        self._ram[setting] = built.figures.ram_bytes - built.arena_bytes - extra
+
+    def _learn_code(self, setting: Setting, layers: Mapping[str, _Layer], built: Built) -> None:
+        """Sizes of functions that no build had before; else of all that is beside them."""
+        optimize = setting.optimize
+        called = {layer.function: layer for layer in layers.values()}
+        constants = sum(layer.constant_bytes for layer in layers.values())
+        code = sum(self._size(optimize, layer) for layer in called.values())
+        rest = built.figures.flash_bytes - constants - code
+        new = [key for key in called if (optimize, key) not in self._seen]
+        if setting in self._flash and new:
+            change = rest - self._flash[setting]
+            sizes = {key: max(self._size(optimize, called[key]), 1.0) for key in new}
+            whole = sum(sizes.values())
+            for key, size in sizes.items():
+                self._functions[optimize, key] = max(size + change * size / whole, 0.0)
+            rest = (
+                built.figures.flash_bytes
+                - constants
+                - sum(self._size(optimize, layer) for layer in called.values())
+            )
+        self._flash[setting] = rest
+        self._seen |= {(optimize, key) for key in called}

@@ -1,0 +1,180 @@
+"""A choice of int16 codes under limits, in numbers: cells, functions, steps of memory, noise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+State = frozenset[str]
+"""The tensors with int16 codes, of those that matter to something."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a layer takes in one state.
+
+    Attributes:
+        cycles: those of a run.
+        constant_bytes: its weights, biases and tables.
+        function: the key of the function that it calls; layers with equal keys share it.
+    """
+
+    cycles: float
+    constant_bytes: int
+    function: Hashable
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A layer whose price depends on the codes of a few tensors.
+
+    Attributes:
+        name: name of the layer's output.
+        tensors: those that its price depends on.
+        costs: by state; None: the layer is not there in that state.  States that nobody priced
+            cannot be chosen.
+    """
+
+    name: str
+    tensors: State
+    costs: Mapping[State, Cost | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Bytes of the arena that a step needs: `base` and `more` for each tensor with int16 codes."""
+
+    base_bytes: int
+    more: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A plan that was made: no superset of its int16 tensors needs less.
+
+    Attributes:
+        tensors: the int16 tensors of the plan.
+        arena_bytes: what it needs.
+    """
+
+    tensors: State
+    arena_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits of a build; infinity: none.
+
+    Attributes:
+        cycles: those of a run.
+        flash_bytes: image of the firmware.
+        ram_bytes: all RAM of the firmware.
+        noise: share of an output's energy.
+    """
+
+    cycles: float = math.inf
+    flash_bytes: float = math.inf
+    ram_bytes: float = math.inf
+    noise: float = math.inf
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of a choice, predicted or measured.
+
+    Attributes:
+        cycles: those of a run.
+        flash_bytes: image of the firmware.
+        ram_bytes: all RAM of the firmware.
+        noise: share of an output's energy; NaN where nobody measures it.
+    """
+
+    cycles: float
+    flash_bytes: float
+    ram_bytes: float
+    noise: float
+
+    @property
+    def decibels(self) -> float:
+        """Signal to noise ratio in dB; NaN where nobody measures it."""
+        return -10.0 * math.log10(self.noise) if self.noise > 0 else math.nan
+
+    def excess(self, bounds: Bounds) -> float:
+        """By how much the limits are exceeded, as shares of them added up; 0: it is within."""
+        pairs = (
+            (self.cycles, bounds.cycles),
+            (self.flash_bytes, bounds.flash_bytes),
+            (self.ram_bytes, bounds.ram_bytes),
+            (self.noise, bounds.noise),
+        )
+        return sum(max(found / most - 1.0, 0.0) for found, most in pairs if math.isfinite(most))
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """The tensors of a network under one setting of what is global.
+
+    Attributes:
+        tensors: those that could have int16 codes, in graph order.
+        cells: its layers.
+        functions: bytes of each function's code.
+        needs: bytes of the arena by step.
+        noises: noise that the int8 codes of each tensor add; noises add up.
+        floor: noise with int16 codes for all of them.
+        flash_bytes: flash beside constants and functions of layers.
+        ram_bytes: RAM beside the arena.
+        copied: share of the constants that lies in RAM, too.
+        cuts: plans of memory that were made.
+        excluded: choices that are not asked for.
+        int8_noise: noise of the network fitted for int8 codes alone; NaN: nobody measured it.
+    """
+
+    tensors: tuple[str, ...]
+    cells: Sequence[Cell]
+    functions: Mapping[Hashable, float]
+    needs: Sequence[Need]
+    noises: Mapping[str, float]
+    floor: float
+    flash_bytes: float
+    ram_bytes: float
+    copied: float = 0.0
+    cuts: Sequence[Cut] = field(default=())
+    excluded: Sequence[State] = field(default=())
+    int8_noise: float = math.nan
+
+    def figures(self, chosen: Collection[str]) -> Figures | None:
+        """What a choice gives, predicted; None where a state of a cell was not priced.
+
+        Args:
+            chosen: the tensors with int16 codes.
+        """
+        int16 = frozenset(chosen)
+        costs: list[Cost] = []
+        for cell in self.cells:
+            state = cell.tensors & int16
+            if state not in cell.costs:
+                return None
+            cost = cell.costs[state]
+            if cost is not None:
+                costs.append(cost)
+        constants = sum(cost.constant_bytes for cost in costs)
+        code = sum(self.functions[key] for key in {cost.function for cost in costs})
+        arena = max(
+            (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & int16)))
+            for n in self.needs
+        )
+        arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= int16)])
+        exact = [cut.arena_bytes for cut in self.cuts if cut.tensors == int16]
+        return Figures(
+            cycles=sum(cost.cycles for cost in costs),
+            flash_bytes=self.flash_bytes + constants + code,
+            ram_bytes=self.ram_bytes + (exact[0] if exact else arena) + self.copied * constants,
+            noise=self.noise(int16),
+        )
+
+    def noise(self, chosen: Collection[str]) -> float:
+        """Share of an output's energy that is noise; int8 everywhere is fitted for itself."""
+        if not chosen:
+            return self.int8_noise
+        return self.floor + sum(self.noises[t] for t in self.tensors if t not in chosen)

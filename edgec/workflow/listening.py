@@ -1,0 +1,229 @@
+"""Builds with a front end that listen: the outputs of every run, as their sound comes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.samples import read_sound
+from edgec.base.work_folder import temporary_folder
+from edgec.report.model import FrontEndReport, Report
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host_process import host_process
+from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.session import (
+    LIBRARY_DIR,
+    TARGETS,
+    Progress,
+    build_on_device,
+    decode,
+    firmware_program,
+    stacked,
+)
+
+_QUIET_S = 5.0
+"""A board that says nothing for so long hears nothing."""
+Step = Callable[[Array, Progress | None], list[Array]]
+"""Takes the next runs of a stream, int16 [N, samples]; gives an array [N, elements] an output."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Heard:
+    """Outputs of some runs, one after the other.
+
+    Attributes:
+        times: seconds of sound up to the end of each run, float64 [N].
+        outputs: by name, [N, ...].
+    """
+
+    times: Array
+    outputs: dict[str, Array]
+
+    @property
+    def scores(self) -> Array:
+        """All numbers of a run beside each other, float64 [N, C]."""
+        flat = [array.reshape(len(self.times), -1) for array in self.outputs.values()]
+        return np.concatenate(flat, axis=1).astype(np.float64)
+
+
+class Listener:
+    """A stream of sound through a build with a front end.
+
+    Args:
+        report: the report of the build.
+        step: runs the model.
+
+    Attributes:
+        front_end: what the build takes.
+    """
+
+    def __init__(self, report: Report, front_end: FrontEndReport, step: Step) -> None:
+        self.front_end = front_end
+        self._report = report
+        self._step = step
+        self._waiting = np.zeros(front_end.lead, np.int16)
+        self._runs = 0
+
+    @property
+    def interval_s(self) -> float:
+        """Seconds from result to result."""
+        return self.front_end.frames / self.front_end.rate
+
+    def hear(self, sound: Array, progress: Progress | None = None) -> Heard:
+        """The results that more samples give, which may be none.
+
+        Args:
+            sound: int16 [L], any number of samples.
+            progress: told (runs done, runs).
+
+        Raises:
+            SimulationError: a run failed.
+        """
+        front = self.front_end
+        line = np.concatenate([self._waiting, sound])
+        count = len(line) // front.frames
+        self._waiting = line[count * front.frames :]
+        runs = line[: count * front.frames].reshape(count, front.frames)
+        codes = self._step(runs, progress) if count else self._none()
+        # The first runs after the begin have no output.
+        return self._heard(codes, min(max(front.warm_up - self._runs, 0), count), count)
+
+    def _heard(self, codes: list[Array], first: int, count: int) -> Heard:
+        """Outputs of the next `count` runs, from one of them on."""
+        front = self.front_end
+        numbers = self._runs + 1 + np.arange(first, count)
+        self._runs += count
+        return Heard(
+            (numbers * front.frames - front.lead) / front.rate,
+            {
+                tensor.name: decode(stacked(each[first:], tensor, 0), tensor)
+                for tensor, each in zip(self._report.outputs, codes, strict=True)
+            },
+        )
+
+    def hear_all(self, sound: Array, progress: Progress | None = None) -> Heard:
+        """The results of a whole recording; one that is too short gets silence at its end."""
+        front = self.front_end
+        least = (front.warm_up + 1) * front.frames - front.lead
+        return self.hear(np.pad(sound, (0, max(least - len(sound), 0))), progress)
+
+    def overhear(self, client: FirmwareClient) -> Iterator[Heard]:
+        """The results that the board's own main program gives, as they come.
+
+        Raises:
+            SimulationError: none came for some seconds, or the firmware is gone.
+        """
+        front, sizes = self.front_end, self._sizes
+        last = time.monotonic()
+        while True:
+            found = client.heard(_QUIET_S)
+            if found is not None and len(found[1]) == sum(sizes):
+                number, codes = found
+                last = time.monotonic()
+                self._runs = number + front.warm_up
+                parts = np.split(np.array(codes), np.cumsum(sizes)[:-1])
+                yield self._heard([part[None] for part in parts], 0, 1)
+            elif time.monotonic() - last > _QUIET_S:
+                raise SimulationError(
+                    "the firmware gives no results by itself",
+                    hint="let its main program hear a microphone (read_microphone in src/main.c of "
+                    "edgec new --example wakeword), or give sound: --input clip.wav",
+                )
+
+    @property
+    def _sizes(self) -> list[int]:
+        """Numbers of each output."""
+        return [int(np.prod(tensor.library_shape)) for tensor in self._report.outputs]
+
+    def _none(self) -> list[Array]:
+        return [np.zeros((0, size), np.int8) for size in self._sizes]
+
+
+def listens(report: Report) -> FrontEndReport:
+    """The front end of a build.
+
+    Raises:
+        ConfigError: it has none.
+    """
+    if report.front_end is None:
+        raise ConfigError(
+            f"{report.model} takes no sound",
+            where="--listen",
+            hint="compile it with --front-end (docs/front-ends.md)",
+        )
+    return report.front_end
+
+
+def recording(report: Report, path: Path) -> Array:
+    """The samples of a recording for a build with a front end, int16 [L].
+
+    Raises:
+        ConfigError: it cannot be read, or does not fit.
+    """
+    return read_sound(path, listens(report).rate)
+
+
+@contextlib.contextmanager
+def listening(folder: Path, on: str, port: str | None = None) -> Iterator[Listener]:
+    """The model of a build folder at the begin of a stream, on "host", "emulator" or "device".
+
+    Raises:
+        ConfigError: the build has no front end, or cannot be run there.
+        SimulationError: the firmware does not answer.
+    """
+    report = Report.read(folder)
+    front = listens(report)
+    if on not in TARGETS:
+        raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+    with contextlib.ExitStack() as stack:
+        if on == "host":
+            where = stack.enter_context(temporary_folder())
+            model = stack.enter_context(host_process(folder / LIBRARY_DIR, where))
+            stream = model.stream()
+            yield Listener(report, front, lambda runs, progress: stream.run([runs], progress))
+            return
+        if on == "emulator":
+            elf = firmware_program(folder, report)
+            client = stack.enter_context(EmulatedFirmware(elf, report.board)).client
+        else:
+            client = stack.enter_context(build_on_device(folder, report, port))
+        client.reset()
+        # Older sound plays no part, so that a stream may last for days.
+        client.keep(front.runs)
+        yield Listener(report, front, _steps_of(client))
+
+
+@contextlib.contextmanager
+def overhearing(folder: Path, port: str | None = None) -> Iterator[Iterator[Heard]]:
+    """The results that the firmware of a build, on the board, gives by itself.
+
+    Raises:
+        ConfigError: the build has no front end.
+        SimulationError: the board does not answer.
+    """
+    report = Report.read(folder)
+    front = listens(report)
+    with build_on_device(folder, report, port) as client:
+        listener = Listener(report, front, _steps_of(client))
+        yield listener.overhear(client)
+
+
+def _steps_of(client: FirmwareClient) -> Step:
+    """Runs of firmware, one request after the other."""
+
+    def step(runs: Array, progress: Progress | None) -> list[Array]:
+        found = []
+        for number, run in enumerate(runs):
+            found.append(client.run([run]).outputs)
+            if progress is not None:
+                progress(number + 1, len(runs))
+        return [np.stack(arrays) for arrays in zip(*found, strict=True)]
+
+    return step

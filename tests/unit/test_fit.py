@@ -1,0 +1,133 @@
+"""`edgec.fit` and the limits of `compile --fit`: the program's answer beside all choices."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import FitLimits
+from edgec.fit.problem import Bounds, Cell, Cost, Cut, Need, Problem
+from edgec.fit.solve import Aim, best
+
+pytest.importorskip("highspy")
+
+
+def a_problem(seed: int, tensors: int = 6) -> Problem:
+    """A chain of layers, each between two tensors, with random prices."""
+    dice = random.Random(seed)
+    names = tuple(f"t{i}" for i in range(tensors))
+    cells = []
+    for left, right in itertools.pairwise(names):
+        costs = {
+            frozenset(state): Cost(dice.randint(50, 90) * (1 + len(state)), 40, dice.choice("abc"))
+            for count in range(3)
+            for state in itertools.combinations((left, right), count)
+        }
+        cells.append(Cell(f"{left}-{right}", frozenset((left, right)), costs))
+    needs = [Need(dice.randint(50, 80), {name: dice.randint(20, 60)}) for name in names]
+    noises = {name: dice.random() for name in names}
+    return Problem(
+        tensors=names,
+        cells=cells,
+        functions={each: float(dice.randint(100, 200)) for each in "abc"},
+        needs=needs,
+        noises=noises,
+        floor=0.05,
+        flash_bytes=1000.0,
+        ram_bytes=500.0,
+        cuts=(Cut(frozenset(names[:2]), 150),),
+        int8_noise=1.1 * (0.05 + sum(noises.values())),
+    )
+
+
+def all_choices(problem: Problem) -> list[tuple[str, ...]]:
+    return [
+        chosen
+        for count in range(len(problem.tensors) + 1)
+        for chosen in itertools.combinations(problem.tensors, count)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("aim", list(Aim))
+def test_no_choice_within_limits_is_better(seed: int, aim: Aim):
+    problem = a_problem(seed)
+    bounds = Bounds(cycles=700.0, flash_bytes=1480.0, ram_bytes=640.0, noise=3.0)
+    found = best(problem, bounds, aim)
+    values = [
+        getattr(figures, aim.value)
+        for figures in map(problem.figures, all_choices(problem))
+        if figures is not None and figures.excess(bounds) <= 0.0
+    ]
+    if not values:
+        assert found is None
+        return
+    assert found is not None
+    value = getattr(problem.figures(found), aim.value)
+    assert value <= min(values) * (1.005 if aim is Aim.NOISE else 1.0) + 1e-9
+
+
+def test_nothing_within_limits():
+    assert best(a_problem(0), Bounds(cycles=1.0), Aim.NOISE) is None
+
+
+def test_of_equal_noise_the_fewest_cycles():
+    problem = replace(a_problem(1), noises=dict.fromkeys(a_problem(1).tensors, 1e-9))
+    found = best(problem, Bounds(), Aim.NOISE)
+    assert found is not None
+    least = min(
+        figures.cycles
+        for chosen in all_choices(problem)
+        if chosen and (figures := problem.figures(chosen)) is not None
+    )
+    assert problem.figures(found).cycles == least
+
+
+def test_a_state_without_price_is_not_chosen():
+    problem = a_problem(2)
+    first = problem.cells[0]
+    known = {state: cost for state, cost in first.costs.items() if len(state) < 2}
+    cells = (replace(first, costs=known), *problem.cells[1:])
+    found = best(replace(problem, cells=cells), Bounds(), Aim.NOISE)
+    assert found is not None
+    assert not first.tensors <= set(found)
+
+
+def test_equal_input_equal_output():
+    bounds = Bounds(cycles=700.0, flash_bytes=1480.0)
+    assert len({best(a_problem(3), bounds, Aim.NOISE) for _ in range(3)}) == 1
+
+
+def test_limits():
+    found = FitLimits.parse("flash=64K,ram=32K,ms=20,drop=0.5")
+    assert found == FitLimits(65536, 32768, 20.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("flsh=64K", "is no limit"),
+        ("flash=64X", "cannot read"),
+        ("ram=1K,ram=2K", "cannot read"),
+        ("flash=0", "cannot be kept"),
+        ("drop=101", "cannot be kept"),
+        ("db=200", "cannot be kept"),
+        ("ms=-1", "cannot read"),
+        ("", "is no limit"),
+    ],
+)
+def test_limits_that_cannot_be(text: str, says: str):
+    with pytest.raises(ConfigError, match=says):
+        FitLimits.parse(text)
+
+
+def test_excess_counts_what_is_over():
+    figures = a_problem(0).figures(())
+    assert figures is not None
+    assert figures.excess(Bounds()) == 0.0
+    assert math.isclose(figures.excess(Bounds(cycles=figures.cycles / 2)), 1.0)
