@@ -39,7 +39,7 @@ OF_THE_BUILD = re.compile(r"^(?!.*\d s\b)")
 COMPILER = "12.2.1"
 """Version of `arm-none-eabi-gcc` that the numbers in the pages come from, that of Debian 12."""
 _FIGURE = re.compile(r"(?<![\w.,])(\d[\d,]*(?:\.\d+)?) ?(?:%|KB|MB|bytes|cycles|dB|ms|µs|points)")
-_NO_PROSE = re.compile(r"^```.*?^```|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
+_NO_PROSE = re.compile(r"^```.*?^```|^\|[^\n]*|`[^`\n]*`|\]\([^)]*\)", re.S | re.M)
 Stand = Callable[[Sequence[str]], str | None]
 """Runs a command in a test's own way and gives its output; None: it is an ordinary one."""
 
@@ -69,7 +69,7 @@ def is_same(shown: str, real: str, steady: re.Pattern[str] | None) -> bool:
 
 
 def unprinted_figures(path: Path) -> list[str]:
-    """Figures with a unit in the text of a page that none of its blocks holds."""
+    """Figures with a unit in the text of a page, tables apart, that none of its blocks holds."""
     held = "\n".join(block.text for block in blocks(path))
     figures = _FIGURE.findall(_NO_PROSE.sub("", path.read_text("utf-8")))
     alone = r"(?<![\w.,]){}(?![\w.,]*\d)"
