@@ -18,6 +18,7 @@ from edgec.report.model import FrontEndReport, Report
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.model_samples import stacked
 from edgec.workflow.session import (
     LIBRARY_DIR,
     TARGETS,
@@ -25,7 +26,6 @@ from edgec.workflow.session import (
     build_on_device,
     decode,
     firmware_program,
-    stacked,
 )
 
 _QUIET_S = 5.0
