@@ -60,7 +60,8 @@ class Build:
             return session.run(x)
         if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
             raise ConfigError("the model has several inputs or outputs; give samples by name")
-        return session.run({self.report.inputs[0].name: x})[self.report.outputs[0].name]
+        (given,), (wanted,) = self.report.inputs, self.report.outputs
+        return session.run({given.name: x})[wanted.name]
 
     def _repr_html_(self) -> str:
         """HTML of the answer of `edgec compile`: does it fit, how fast, how accurate, checked."""
