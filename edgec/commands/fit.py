@@ -78,7 +78,7 @@ class Search:
         """
         check_fit(board, options, limits)
         self._source, self._board, self._samples = model, board, samples
-        self._options = replace(options, budget=None, verify=False, dump_ir=None)
+        self._asked, self._options = options, replace(options, verify=False, dump_ir=None)
         self._limits, self._progress = limits, progress
         self._space: Space | None = None
         exact = self._quantized()
@@ -145,7 +145,7 @@ class Search:
         return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
 
     def run(self) -> Fitted:
-        """Find the choice.
+        """Find the choice; `Fitted.options` build it again.
 
         Raises:
             BudgetError: nothing is within the limits; says the nearest miss.
@@ -318,7 +318,7 @@ class Search:
     def _fitted(self, point: Point) -> Fitted:
         return Fitted(
             point,
-            point.setting.options(self._options, point.int16),
+            point.setting.options(self._asked, point.int16),
             self._predicted.get(point),
             self._built[point].figures,
             None if self._limits.drop is None else self._drop(point),
@@ -364,34 +364,3 @@ _MOVES = {"flash": Aim.FLASH, "ram": Aim.RAM, "ms": Aim.CYCLES, "db": Aim.NOISE}
 
 def _or_infinity(value: float | None) -> float:
     return math.inf if value is None else float(value)
-
-
-def fit(
-    model: Path,
-    board: Board,
-    samples: Calibration,
-    options: CompileOptions,
-    limits: FitLimits,
-    progress: Progress = no_progress,
-) -> Fitted:
-    """Find the best build within limits; `Fitted.options` build it again.
-
-    Args:
-        model: ONNX or TensorFlow Lite file.
-        board: a microcontroller.
-        samples: calibration data.
-        options: those of the user.
-        limits: limits of the build.
-        progress: told what is being done.
-
-    Raises:
-        BudgetError: nothing is within the limits.
-        EdgecError: any other of its kinds.
-    """
-    found = Search(model, board, samples, options, limits, progress).run()
-    return replace(
-        found,
-        options=replace(
-            found.options, verify=options.verify, force=options.force, dump_ir=options.dump_ir
-        ),
-    )

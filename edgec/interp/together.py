@@ -191,16 +191,7 @@ _ROWS = (
 )
 """Operators whose outputs of a row of the first axis depend on this row of the operands alone."""
 
-_BROADCAST = (
-    qops.QAdd,
-    qops.QMul,
-    qops.QDiv,
-    qops.QSquaredDifference,
-    qops.QExtremum,
-    qops.QCompare,
-    qops.QWhere,
-    qops.QMatMul,
-)
+_BROADCAST = (*qops.BROADCAST, qops.QMatMul)
 """Operators whose operands may have fewer axes than the output."""
 
 

@@ -32,15 +32,6 @@ _WINDOWS = (
 )
 _SHRINK = (qops.QReduce, qops.QSlice, qops.QArgMax)
 """Operators that a loop keeps at its end: less is left of an image for the memory of all."""
-_BROADCAST = (
-    qops.QAdd,
-    qops.QMul,
-    qops.QDiv,
-    qops.QSquaredDifference,
-    qops.QExtremum,
-    qops.QCompare,
-    qops.QWhere,
-)
 
 
 def images_in_turns(graph: Graph) -> Graph:
@@ -135,7 +126,8 @@ def _is_batched(graph: Graph, node: Node, name: str, count: int) -> bool:
     shape = graph.shape(name)
     if graph.is_constant(name) or not shape or shape[0] != count:
         return False
-    return not isinstance(node.attrs, _BROADCAST) or len(shape) == len(graph.shape(node.outputs[0]))
+    rank = len(graph.shape(node.outputs[0]))
+    return not isinstance(node.attrs, qops.BROADCAST) or len(shape) == rank
 
 
 def _keeps_apart(graph: Graph, node: Node, count: int) -> bool:
@@ -153,7 +145,7 @@ def _keeps_apart(graph: Graph, node: Node, count: int) -> bool:
 def _is_for_all(graph: Graph, node: Node, name: str) -> bool:
     """Whether an operand that has no row for each image is the same for all of them."""
     shape, output = graph.shape(name), graph.shape(node.output)
-    if isinstance(node.attrs, (*_BROADCAST, qops.QPRelu)) or name == _residual(node):
+    if isinstance(node.attrs, (*qops.BROADCAST, qops.QPRelu)) or name == _residual(node):
         return len(shape) < len(output) or shape[0] == 1
     return graph.is_constant(name)
 
@@ -200,7 +192,7 @@ def _several_axes(_attrs: Any, graph: Graph, node: Node) -> bool:
 _RULES: Mapping[type, Callable[[Any, Graph, Node], bool]] = MappingProxyType(
     {
         **dict.fromkeys(_WINDOWS, _always),
-        **dict.fromkeys((*_BROADCAST, qops.QLut, qops.QPRelu, qops.QRescale), _always),
+        **dict.fromkeys((*qops.BROADCAST, qops.QLut, qops.QPRelu, qops.QRescale), _always),
         **dict.fromkeys((qops.QGemm, qops.QPooledGemm), _several_axes),
         **dict.fromkeys((qops.QConcat, qops.QArgMax), _later_axis),
         qops.QReduce: _later_axes,

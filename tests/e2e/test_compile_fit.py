@@ -55,11 +55,11 @@ def test_what_cannot_be_fitted_is_said_at_once():
 @pytest.mark.slow
 def test_the_answer_is_within_the_limits_and_built_again_by_plain_options(tmp_path: Path):
     pytest.importorskip("highspy")
-    from edgec.commands.fit import fit
+    from edgec.commands.fit import Search
 
     board, samples = load_board("nucleo_f446re"), SampleFile.of(DATA)
     limits = FitLimits.parse("flash=64K,ram=32K,ms=2")
-    found = fit(MLP, board, samples, CompileOptions(), limits)
+    found = Search(MLP, board, samples, CompileOptions(), limits).run()
     assert found.measured.excess(found.bounds) == 0.0
     again = compile_model(MLP, board, calibration=samples, out=tmp_path, options=found.options)
     assert again.report.memory.flash_bytes == found.measured.flash_bytes
@@ -69,9 +69,10 @@ def test_the_answer_is_within_the_limits_and_built_again_by_plain_options(tmp_pa
 @pytest.mark.slow
 def test_nothing_fits_says_what_would():
     pytest.importorskip("highspy")
-    from edgec.commands.fit import fit
+    from edgec.commands.fit import Search
 
     limits = FitLimits.parse("ms=0.001")
+    board, samples = load_board("nucleo_f446re"), SampleFile.of(DATA)
     with pytest.raises(BudgetError, match="the nearest one has ms=") as caught:
-        fit(MLP, load_board("nucleo_f446re"), SampleFile.of(DATA), CompileOptions(), limits)
+        Search(MLP, board, samples, CompileOptions(), limits).run()
     assert "would do: ms=" in str(caught.value.hint)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +20,8 @@ from edgec.cli.app import run_app
 from edgec.commands.new import new_project
 from edgec.interp import run_stream
 from edgec.report.heard import Scale, detections, picture
-from edgec.workflow.listening import Listener, listening, overhearing
+from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.listening import listening, overhearing
 
 Capsys = pytest.CaptureFixture[str]
 SOUND = CLIPS[:3].reshape(-1)[:30_000]
@@ -110,16 +111,15 @@ def test_live_on_a_board_over_a_bad_line(
 ) -> None:
     """Damaged bytes change no score, and only the sound that still plays a part is sent again."""
     sent: list[int] = []
-    hear = Listener.hear
+    run = FirmwareClient.run
 
-    def counted(self: Listener, sound: np.ndarray) -> object:
-        found = hear(self, sound)
-        client = self._step.__closure__[0].cell_contents  # type: ignore[attr-defined]
+    def counted(client: FirmwareClient, inputs: Sequence[np.ndarray]) -> object:
+        found = run(client, inputs)
         sent.append(len(client._stream))
         return found
 
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    monkeypatch.setattr(Listener, "hear", counted)
+    monkeypatch.setattr(FirmwareClient, "run", counted)
     monkeypatch.setattr("edgec.sim.device._REPLY_TIMEOUT_S", 0.5)
     with disturbed(line, noise(3, 0.0003)) as port:
         words = ("--listen", "--on", "device", "--port", port, "--json")

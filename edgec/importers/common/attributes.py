@@ -27,6 +27,11 @@ def axis_last(rank: int, axis: int) -> tuple[int, ...]:
     return (*(i for i in range(rank) if i != axis), axis)
 
 
+def matrices_swapped(rank: int) -> tuple[int, ...]:
+    """The permutation that transposes each matrix [..., K, N] of `rank` dimensions."""
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
 def completed(wanted: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
     """A shape to which `shape` is changed, with the one size that it leaves open as -1.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from edgec.importers.common.attributes import matrices_swapped
 from edgec.importers.common.gathered import pick
 from edgec.importers.common.scattered import check_places
 from edgec.importers.common.stacked import stacked_product
@@ -88,11 +89,11 @@ def _constant_left(ctx: Context, a: Tensor, b: Tensor, alpha: float) -> Tensor:
     """A const [M, K] times b [..., K, N], as the transpose of ``b.T @ a.T``."""
     if not isinstance(a, Constant):
         raise _both()
-    swap = _swapped(b)
+    swap = matrices_swapped(len(b.shape))
     if _holds_several(a):
-        turned = _scaled(ctx.transpose(a, _swapped(a)), alpha)
+        turned = _scaled(ctx.transpose(a, matrices_swapped(len(a.shape))), alpha)
         y = stacked_product(ctx, _real(ctx.transpose(b, swap)), turned)
-        return ctx.transpose(y, _swapped(y))
+        return ctx.transpose(y, matrices_swapped(len(y.shape)))
     weight = ctx.pools.weight(_scaled(_matrix(a), alpha))
     y = ctx.emit(ops.Gemm(), _real(ctx.transpose(b, swap)), weight, None)
     return ctx.transpose(y, swap)
@@ -113,12 +114,6 @@ def _matrix(constant: Constant) -> Constant:
 def _holds_several(constant: Constant) -> bool:
     """Whether a constant [..., K, N] holds more than one matrix."""
     return math.prod(constant.shape[:-2]) != 1
-
-
-def _swapped(x: Tensor) -> tuple[int, ...]:
-    """The permutation that transposes each matrix [..., K, N]."""
-    rank = len(x.shape)
-    return (*range(rank - 2), rank - 1, rank - 2)
 
 
 def _scaled(constant: Tensor, factor: float) -> Constant:

@@ -9,7 +9,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.base.names import shown
-from edgec.importers.common.attributes import same_padding
+from edgec.importers.common.attributes import matrices_swapped, same_padding
 from edgec.importers.common.stacked import stacked_product
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.tflite.attributes import fused, image_sizes, is_same, read_window
@@ -87,9 +87,9 @@ def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
     a, b = node.real(0), node.operand(1)
     if min(len(a.shape), len(b.shape)) < 2:
         raise UnsupportedError("an operand is no matrix", "correct the model")
-    left = ctx.transpose(a, _swapped(a)) if node.integer("AdjX") else a
+    left = ctx.transpose(a, matrices_swapped(len(a.shape))) if node.integer("AdjX") else a
     if isinstance(b, Value) or (b.quant is not None and b.quant.dtype is DType.INT16):
-        right = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
+        right = ctx.transpose(b, matrices_swapped(len(b.shape))) if node.integer("AdjY") else b
         return ctx.emit(ops.MatMul(), left, right)
     if node.tensor(0).dtype is DType.INT16:
         raise UnsupportedError(
@@ -97,17 +97,12 @@ def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
             "convert it again",
         )
     if math.prod(b.shape[:-2]) != 1:
-        several = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
+        several = ctx.transpose(b, matrices_swapped(len(b.shape))) if node.integer("AdjY") else b
         return stacked_product(ctx, left, _as_input(node, 0, several))
     weight = ctx.reshape(b, b.shape[-2:])
     if not node.integer("AdjY"):
         weight = ctx.transpose(weight, (1, 0))
     return ctx.emit(ops.Gemm(), left, _as_input(node, 0, weight), None)
-
-
-def _swapped(x: Tensor) -> tuple[int, ...]:
-    rank = len(x.shape)
-    return (*range(rank - 2), rank - 1, rank - 2)
 
 
 _ZERO_POINTS_SAID = (

@@ -21,7 +21,16 @@ from edgec.ir.qops.attention import (
 )
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
-from edgec.ir.qops.chain import CHAINED, Link, QChain, can_link, chained, table_count, unchained
+from edgec.ir.qops.chain import (
+    BROADCAST,
+    CHAINED,
+    Link,
+    QChain,
+    can_link,
+    chained,
+    table_count,
+    unchained,
+)
 from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
 from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
@@ -65,6 +74,7 @@ from edgec.ir.qops.window_dot import QWindowDot
 __all__ = [
     "ATTENTION_MIN",
     "ATTENTION_SHIFT",
+    "BROADCAST",
     "CHAINED",
     "DISTANCE_BITS",
     "DISTANCE_SHIFT",

@@ -12,12 +12,14 @@ from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.add import QAdd
 from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
-from edgec.ir.qops.choice import QExtremum
+from edgec.ir.qops.choice import QCompare, QExtremum, QWhere
 from edgec.ir.qops.functions import QLut, QPRelu, QRescale
 from edgec.ir.qops.operands import CODES, Operand, tensor
 from edgec.ir.qparams import QuantParams
 from edgec.ir.shapes import need
 
+BROADCAST = (QAdd, QMul, QDiv, QSquaredDifference, QExtremum, QCompare, QWhere)
+"""Operators by element whose operands may have fewer axes than the output, or axes of 1."""
 CHAINED = (QAdd, QDiv, QExtremum, QLut, QMul, QPRelu, QRescale, QSquaredDifference)
 
 
