@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from edgec.base.calls import Firing
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.options import Budget, CompileOptions, Progress, Rows
 from edgec.ir.graph import Graph
-from edgec.ir.rows import ROWS, RowBuffer
-from edgec.kernels.buffers import buffers_of
-from edgec.kernels.choice.estimate import Estimator
-from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
-from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import IMPOSSIBLE, Need, Section, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Section, Sections, chains_of
 from edgec.passes.rows.row_graph import by_itself, in_turns
 from edgec.passes.rows.timeline import Timeline
 from edgec.report.model import RowsPoint, RowsReport
 from edgec.target.board import Board
 from edgec.target.target import Target
+from edgec.workflow.row_kernels import (
+    arena_of,
+    cycles_by_name,
+    cycles_of,
+    estimator_of,
+    need_of,
+    peak_of,
+    with_less_scratch,
+)
 
 _LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
-_SLOWER = 1.7
-"""Kernels with less scratch memory may take this many times the cycles of the fastest one."""
 _RETRIES = 4
 """Times that chains are chosen again for a limit that they turned out to pass."""
 _FASTER = 0.998
 """A larger arena is worth at least the five hundredth part of the time."""
-_SLIDE_CYCLES = 0.75
-"""Cycles of a byte that slides: a load and a store of a word take three."""
 _ROOMY = 1.25
 """Plans of memory take at most a quarter more than their floor."""
 _INPUT_ROWS = "--input-rows"
@@ -160,7 +159,7 @@ def chosen_rows(
         ConfigError: no layers can take the input by rows.
     """
     choices = select_kernels(graph, target, decisions)
-    floor = _peak(graph, choices).arena_bytes
+    floor = peak_of(graph, choices).arena_bytes
     whole = RowsChoice(graph, choices, floor, None)
     roomy = limit_bytes is None or floor * _ROOMY <= limit_bytes
     if input_rows:
@@ -239,15 +238,15 @@ def _ways(
     whole: RowsChoice, target: Target, decisions: Mapping[str, object], handed: str | None
 ) -> list[RowsChoice]:
     """The graph in turns at several limits; `handed`: an input that comes by rows."""
-    graph, choices, estimator = whole.graph, whole.choices, _estimator(target)
-    peak, alone = _peak(graph, choices), _peak(graph, choices, overlapping=False)
+    graph, choices, estimator = whole.graph, whole.choices, estimator_of(target)
+    peak, alone = peak_of(graph, choices), peak_of(graph, choices, overlapping=False)
     chains = chains_of(
         graph,
         peak.arena_bytes,
-        lambda node, reads, rows: _need(by_itself(graph, node, reads, rows), target, estimator),
+        lambda node, reads, rows: need_of(by_itself(graph, node, reads, rows), target, estimator),
         frozenset(decisions),
         handed,
-        whole_cycles={} if estimator is None else _cycles_by_name(graph, choices, estimator),
+        whole_cycles={} if estimator is None else cycles_by_name(graph, choices, estimator),
     )
     names = [choice.node.name for choice in choices]
     found: dict[tuple[Timeline | None, ...], tuple[RowsChoice, ...]] = {}
@@ -266,9 +265,19 @@ def _ways(
                     break
                 highest = _highest(cut, graph, ways[-1])
                 sections = sections.grown(highest, ways[-1].arena_bytes)
-    # Plans take long, and reach their floors mostly.
-    front = _front(each for ways in found.values() for each in ways)
-    return [replace(each, arena_bytes=_arena(each.graph, each.choices)) for each in front]
+    return _planned_ways(each for ways in found.values() for each in ways)
+
+
+def _planned_ways(ways: Iterable[RowsChoice]) -> list[RowsChoice]:
+    """Ways with the arena of their plan in place of its floor, where no faster one is as small.
+
+    Plans take long, and mostly reach their floors, so that few have to be made.
+    """
+    found: list[RowsChoice] = []
+    for each in sorted(ways, key=lambda each: (_time(each), each.arena_bytes)):
+        if all(each.arena_bytes < faster.arena_bytes for faster in found):
+            found.append(replace(each, arena_bytes=arena_of(each.graph, each.choices)))
+    return found
 
 
 def _kernels_of(
@@ -278,14 +287,14 @@ def _kernels_of(
     made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
     kernels, cost = select_kernels(made, target, decisions), sum(each.cost for each in cut)
     return tuple(
-        RowsChoice(made, each, floor, _cycles(made, each, target), cost)
-        for each, floor in _with_less_scratch(made, kernels, target)
+        RowsChoice(made, each, floor, cycles_of(made, each, target), cost)
+        for each, floor in with_less_scratch(made, kernels, target)
     )
 
 
 def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
     """The chain with the step that needs most, or the one for which that has rows of padding."""
-    peak = _peak(made.graph, made.choices)
+    peak = peak_of(made.graph, made.choices)
     name = made.choices[peak.by_step.index(peak.arena_bytes)].node.name
     number = next((n for n, node in enumerate(graph.nodes) if node.name == name), 0)
     return next((each for each in cut if number < each.end), cut[-1])
@@ -293,107 +302,18 @@ def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
 
 def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
     """Choices that nothing smaller is as fast as, or nearly, the smallest first."""
-
-    def time(each: RowsChoice) -> float:
-        return each.cost if each.cycles is None else each.cycles
-
     front: list[RowsChoice] = []
-    for each in sorted(found, key=lambda each: (each.arena_bytes, time(each))):
-        if not front or time(each) < (1 if not each.graph.chains else _FASTER) * time(front[-1]):
+    for each in sorted(found, key=lambda each: (each.arena_bytes, _time(each))):
+        least = 1 if not each.graph.chains else _FASTER
+        if not front or _time(each) < least * _time(front[-1]):
             front.append(each)
     return tuple(front)
 
 
-def _with_less_scratch(
-    graph: Graph, choices: Sequence[KernelChoice], target: Target
-) -> Iterator[tuple[tuple[KernelChoice, ...], int]]:
-    """Kernels with less and less scratch memory for the steps that need most, and what all need.
-
-    Those that take little longer are taken, as long as the need of a step falls.
-    """
-    found = list(choices)
-    fired = {name for chain in graph.chains for name in chain.firings}
-    peak = _peak(graph, found)
-    while True:
-        yield tuple(found), peak.arena_bytes
-        step = max(range(len(found)), key=lambda number: peak.by_step[number])
-        own = found[step]
-        if own.node.name not in fired:
-            break
-        first, *others = alternatives(graph, own.node, target)
-        most = _SLOWER * (first.price.total_cycles or 0.0)
-        # Other loops of a family are longer: what is repeated often must stay in the core's cache.
-        families = {each.choice.family: each for each in reversed(others)}
-        smaller = [
-            each
-            for each in families.values()
-            if each.choice.scratch_bytes < own.scratch_bytes
-            and (each.price.total_cycles or most + 1) <= most
-        ]
-        if not smaller:
-            break
-        found[step] = min(smaller, key=lambda each: each.price.total_cycles or 0.0).choice
-        before, peak = peak, _peak(graph, found)
-        if peak.by_step[step] >= before.by_step[step]:
-            break
+def _time(way: RowsChoice) -> float:
+    """Cycles; without an estimate, those that turns are expected to take more."""
+    return way.cost if way.cycles is None else way.cycles
 
 
 def _planned(graph: Graph, choices: tuple[KernelChoice, ...], target: Target) -> RowsChoice:
-    return RowsChoice(graph, choices, _arena(graph, choices), _cycles(graph, choices, target))
-
-
-def _arena(graph: Graph, choices: Sequence[KernelChoice]) -> int:
-    return plan_memory(*buffers_of(graph, choices)[:2]).arena_bytes
-
-
-def _estimator(target: Target) -> Estimator | None:
-    """Estimates of cycles; None where no core is modelled."""
-    modelled = target.is_cortex_m and target.price_key
-    return Estimator.of(target) if modelled else None
-
-
-def _cycles(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> float | None:
-    """Cycles of a run of the layers that have a price; None where no core is modelled."""
-    estimator = _estimator(target)
-    if estimator is None:
-        return None
-    times = {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
-    each = _cycles_by_name(graph, choices, estimator)
-    return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * _SLIDE_CYCLES
-
-
-def _cycles_by_name(
-    graph: Graph, choices: Sequence[KernelChoice], estimator: Estimator
-) -> dict[str, float]:
-    """Cycles of a call of each node that has a price."""
-    prices = {each.node.name: price_of(graph, each, estimator).total_cycles for each in choices}
-    return {name: cycles for name, cycles in prices.items() if cycles is not None}
-
-
-def _slid(graph: Graph) -> int:
-    """Bytes that slide in a run."""
-    total = 0
-    for chain in graph.chains:
-        for name, buffer in chain.buffers.items():
-            total += _slid_by(graph, buffer, chain.firings[name])
-        if chain.handed is not None:
-            total += _slid_by(graph, chain.handed.buffer, chain.handed.firing)
-    return total
-
-
-def _slid_by(graph: Graph, buffer: RowBuffer, firing: Firing) -> int:
-    value = graph.values[buffer.tensor]
-    kept = value.size_bytes - value.size_bytes // value.shape[ROWS] * buffer.rows
-    return kept * (firing.count + firing.padding)
-
-
-def _peak(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = True) -> Peak:
-    buffers, overlaps, _ = buffers_of(graph, choices)
-    return Peak.of(buffers, overlaps if overlapping else ())
-
-
-def _need(graph: Graph, target: Target, estimator: Estimator | None) -> Need:
-    """Memory and time of a graph of one node."""
-    (choice,) = select_kernels(graph, target)
-    cycles = None if estimator is None else price_of(graph, choice, estimator).total_cycles
-    return Need(choice.scratch_bytes, cycles)
+    return RowsChoice(graph, choices, arena_of(graph, choices), cycles_of(graph, choices, target))

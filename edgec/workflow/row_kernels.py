@@ -1,0 +1,114 @@
+"""Memory and time of a graph with its kernels, for layers that run in turns of a few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from edgec.base.calls import Firing
+from edgec.ir.graph import Graph
+from edgec.ir.rows import ROWS, RowBuffer
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.price import alternatives, price_of
+from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.memory import Peak, plan_memory
+from edgec.passes.rows.partition import Need
+from edgec.target.target import Target
+
+_SLOWER = 1.7
+"""Kernels with less scratch memory may take this many times the cycles of the fastest one."""
+_SLIDE_CYCLES = 0.75
+"""Cycles of a byte that slides: a load and a store of a word take three."""
+
+
+def with_less_scratch(
+    graph: Graph, choices: Sequence[KernelChoice], target: Target
+) -> Iterator[tuple[tuple[KernelChoice, ...], int]]:
+    """Kernels with less and less scratch memory for the steps that need most, and what all need.
+
+    Those that take little longer are taken, as long as the need of a step falls.
+    """
+    found = list(choices)
+    fired = {name for chain in graph.chains for name in chain.firings}
+    peak = peak_of(graph, found)
+    while True:
+        yield tuple(found), peak.arena_bytes
+        step = max(range(len(found)), key=lambda number: peak.by_step[number])
+        own = found[step]
+        if own.node.name not in fired:
+            break
+        first, *others = alternatives(graph, own.node, target)
+        most = _SLOWER * (first.price.total_cycles or 0.0)
+        # Other loops of a family are longer: what is repeated often must stay in the core's cache.
+        families = {each.choice.family: each for each in reversed(others)}
+        smaller = [
+            each
+            for each in families.values()
+            if each.choice.scratch_bytes < own.scratch_bytes
+            and (each.price.total_cycles or most + 1) <= most
+        ]
+        if not smaller:
+            break
+        found[step] = min(smaller, key=lambda each: each.price.total_cycles or 0.0).choice
+        before, peak = peak, peak_of(graph, found)
+        if peak.by_step[step] >= before.by_step[step]:
+            break
+
+
+def arena_of(graph: Graph, choices: Sequence[KernelChoice]) -> int:
+    """Bytes of the arena, planned."""
+    return plan_memory(*buffers_of(graph, choices)[:2]).arena_bytes
+
+
+def estimator_of(target: Target) -> Estimator | None:
+    """Estimates of cycles; None where no core is modelled."""
+    modelled = target.is_cortex_m and target.price_key
+    return Estimator.of(target) if modelled else None
+
+
+def cycles_of(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> float | None:
+    """Cycles of a run of the layers that have a price; None where no core is modelled."""
+    estimator = estimator_of(target)
+    if estimator is None:
+        return None
+    times = {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
+    each = cycles_by_name(graph, choices, estimator)
+    return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * _SLIDE_CYCLES
+
+
+def cycles_by_name(
+    graph: Graph, choices: Sequence[KernelChoice], estimator: Estimator
+) -> dict[str, float]:
+    """Cycles of a call of each node that has a price."""
+    prices = {each.node.name: price_of(graph, each, estimator).total_cycles for each in choices}
+    return {name: cycles for name, cycles in prices.items() if cycles is not None}
+
+
+def _slid(graph: Graph) -> int:
+    """Bytes that slide in a run."""
+    total = 0
+    for chain in graph.chains:
+        for name, buffer in chain.buffers.items():
+            total += _slid_by(graph, buffer, chain.firings[name])
+        if chain.handed is not None:
+            total += _slid_by(graph, chain.handed.buffer, chain.handed.firing)
+    return total
+
+
+def _slid_by(graph: Graph, buffer: RowBuffer, firing: Firing) -> int:
+    value = graph.values[buffer.tensor]
+    kept = value.size_bytes - value.size_bytes // value.shape[ROWS] * buffer.rows
+    return kept * (firing.count + firing.padding)
+
+
+def peak_of(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool = True) -> Peak:
+    """Need of each step, with outputs over consumed inputs where kernels allow it, or without."""
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    return Peak.of(buffers, overlaps if overlapping else ())
+
+
+def need_of(graph: Graph, target: Target, estimator: Estimator | None) -> Need:
+    """Memory and time of a graph of one node."""
+    (choice,) = select_kernels(graph, target)
+    cycles = None if estimator is None else price_of(graph, choice, estimator).total_cycles
+    return Need(choice.scratch_bytes, cycles)

@@ -1,0 +1,45 @@
+"""The ways to run layers in turns that are offered: no smaller plan of memory is left out."""
+
+from __future__ import annotations
+
+import pytest
+from random_net import Net
+from random_rows import image_network
+
+from edgec.ir.graph import Graph
+from edgec.kernels.select import select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
+from edgec.workflow import rows
+from edgec.workflow.row_kernels import arena_of, cycles_of, peak_of
+from edgec.workflow.rows import RowsChoice, row_choices
+
+
+def way(graph: Graph, floor_bytes: int, cycles: float) -> RowsChoice:
+    return RowsChoice(graph, (), floor_bytes, cycles)
+
+
+def test_a_slower_way_is_planned_while_no_faster_plan_is_as_small_as_its_floor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Plans miss their floors by different sizes, so equal floors say little."""
+    graph = image_network(Net.seeded(1), 4)
+    fast, slow, slowest, needless = (
+        way(graph, floor, cycles) for floor, cycles in ((10, 1.0), (10, 2.0), (9, 4.0), (11, 3.0))
+    )
+    plans = iter([13, 11, 9])  # of `fast`, `slow` and `slowest`; `needless` has no plan
+    monkeypatch.setattr(rows, "arena_of", lambda _graph, _choices: next(plans))
+    found = rows._planned_ways([slowest, needless, slow, fast])
+    assert [(each.cycles, each.arena_bytes) for each in found] == [(1.0, 13), (2.0, 11), (4.0, 9)]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_offered_arenas_are_those_of_plans(seed: int) -> None:
+    graph, target = image_network(Net.seeded(seed), 12), Target.of(load_board("nucleo_l4r5zi"))
+    choices = select_kernels(graph, target, {})
+    whole = RowsChoice(graph, choices, arena_of(graph, choices), cycles_of(graph, choices, target))
+    offered = row_choices(whole, target, {})
+    assert all(each.arena_bytes == arena_of(each.graph, each.choices) for each in offered)
+    assert all(
+        peak_of(each.graph, each.choices).arena_bytes <= each.arena_bytes for each in offered
+    )
