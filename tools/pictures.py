@@ -239,7 +239,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "examples").symlink_to(ROOT / "examples")
         build, data = "build/digits", "examples/digits_test.npz"
-        output = edgec([*COMPILE, "--html", "compile.html"], folder)
+        edgec([*COMPILE, "--html", "compile.html"], folder)
         output = edgec(COMPILE, folder)
         (ASSETS / "compile.svg").write_text(terminal(COMPILE, output, "edgec compile"), "utf-8")
         report = json.loads((folder / build / "report.json").read_text("utf-8"))
