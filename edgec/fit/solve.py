@@ -97,18 +97,19 @@ def _near(problem: Problem, chosen: tuple[str, ...], bounds: Bounds) -> bool:
 
 
 @contextlib.contextmanager
-def _words_on_stderr() -> Iterator[None]:
+def _unheard() -> Iterator[None]:
     """HiGHS writes its name to standard output when it is made, where a record may have to go."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     try:
-        os.dup2(2, 1)
+        os.dup2(nowhere, 1)
         yield
     finally:
         with contextlib.suppress(OSError, TypeError):  # no such library on Windows
             ctypes.CDLL(None).fflush(None)
         os.dup2(kept, 1)
         os.close(kept)
+        os.close(nowhere)
 
 
 class _Program:
@@ -119,7 +120,7 @@ class _Program:
 
         self._problem = problem
         make: Any = highspy.Highs
-        with _words_on_stderr():
+        with _unheard():
             self._solver: Any = make()
         for key, value in (
             ("log_to_console", False),
