@@ -21,7 +21,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.base.streams import RESETS
 from edgec.floatrun import cycles as ops_turns
-from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce, ops_trees
+from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce, ops_sound, ops_trees
 from edgec.floatrun.codes import dequantized, nearest_codes
 from edgec.floatrun.cycles import Cycle, Step, gives, reads, repeated, steps
 from edgec.floatrun.operands import Rule
@@ -31,7 +31,12 @@ from edgec.ir.real import RealOperator
 from edgec.ir.turns import Scope, contains, joined, turns_between
 
 RULES = ops_elementwise.RULES.joined(
-    ops_move.RULES, ops_product.RULES, ops_reduce.RULES, ops_trees.RULES, ops_turns.RULES
+    ops_move.RULES,
+    ops_product.RULES,
+    ops_reduce.RULES,
+    ops_sound.RULES,
+    ops_trees.RULES,
+    ops_turns.RULES,
 )
 
 _ELEMENT_BYTES = 8

@@ -126,13 +126,59 @@ class MelTables:
 def mel_tables(p: MelParameters) -> MelTables:
     """The integers that compute logarithms of mel energies.
 
-    A sum of `QLogMel` is K times ``scale * energy``, times the power of 2 that its frame was scaled
-    by, so the logarithm of K is taken off.
-
     Raises:
         ConfigError: a filter has no bin, or numbers out of range.
     """
-    bank = bank_of(p)
+    numbers = LogNumbers(
+        hop=p.hop,
+        points=p.points,
+        magnitude=p.magnitude,
+        scale=p.scale,
+        added=p.added,
+        per_octave=p.gain * _OF_LOG2[p.log],
+        bias=p.bias,
+        low=p.low,
+        high=p.high,
+        emphasis=p.emphasis,
+    )
+    return log_mel_tables(window_of(p), bank_of(p), numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class LogNumbers:
+    """Numbers of logarithms of energies: ``per_octave * log2(scale * energy + added) + bias``.
+
+    Attributes:
+        hop, points, magnitude, scale, added, bias, low, high, emphasis: see `MelParameters`.
+        per_octave: what a doubled energy adds, above 0.
+    """
+
+    hop: int
+    points: int
+    magnitude: bool
+    scale: float
+    added: float
+    per_octave: float
+    bias: float
+    low: float = -math.inf
+    high: float = math.inf
+    emphasis: float = 0.0
+
+
+def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
+    """The integers that compute logarithms of weighted energies.
+
+    A sum of `QLogMel` is K times ``scale * energy``, times the power of 2 that its frame was scaled
+    by, so the logarithm of K is taken off.
+
+    Args:
+        window: float64 [W], from 0 to 1.
+        bank: weights of the bins of each filter, float64 [C, N/2 + 1], none below 0.
+        p: the numbers.
+
+    Raises:
+        ConfigError: numbers out of range.
+    """
     weights = _weights(bank)
     order = 1 if p.magnitude else 2
     # A real sample has 30 fraction bits after step 1, the DFT is divided by half its points.
@@ -140,8 +186,8 @@ def mel_tables(p: MelParameters) -> MelTables:
     factor = amplitude**order * (INT16_MAX / float(bank.max())) / p.scale
     if not p.magnitude:
         factor /= 2.0**POWER_SHIFT
-    per_octave = p.gain * _OF_LOG2[p.log]
-    loudest = p.scale * float(bank.sum(axis=1).max()) * float(p.window) ** order
+    per_octave = p.per_octave
+    loudest = p.scale * float(bank.sum(axis=1).max()) * float(len(window)) ** order
     softest = p.added or _SMALLEST
     ends = [per_octave * _log2(each) + p.bias for each in (softest, loudest + softest)]
     low, high = max(ends[0], p.low), min(ends[1], p.high)
@@ -173,11 +219,14 @@ def mel_tables(p: MelParameters) -> MelTables:
         )
     first = np.argmax(weights > 0, axis=1)
     count = weights.shape[1] - np.argmax(weights[:, ::-1] > 0, axis=1) - first
+    count = np.where(
+        np.any(weights > 0, axis=1), count, 1
+    )  # one that weighs nothing has a bin, too
     parts = [row[a : a + n] for row, a, n in zip(weights, first, count, strict=True)]
     quarter = np.arange(p.points // 4 + 1) * (2 * np.pi / p.points)
     return MelTables(
         attrs,
-        np.rint(window_of(p) * INT16_MAX).astype(np.int16),
+        np.rint(window * INT16_MAX).astype(np.int16),
         np.rint(sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
         np.concatenate(parts).astype(np.int16),
         np.stack([first, count], axis=1).astype(np.int16),

@@ -13,6 +13,7 @@ from edgec.passes.fuse_chains import chain_notes, fuse_chains
 from edgec.passes.fuse_dilation import fuse_dilation
 from edgec.passes.fuse_factors import fuse_beta, fuse_bias, fuse_division
 from edgec.passes.fuse_functions import fuse_functions
+from edgec.passes.fuse_log_mel import fuse_log_mel
 from edgec.passes.fuse_matmul import fuse_matmul
 from edgec.passes.fuse_norm import fuse_norm
 from edgec.passes.fuse_pad import fuse_pad
@@ -38,6 +39,8 @@ from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 
 REAL_PASSES = (
     Pass("clean", Stage.REAL, Stage.REAL, simplify),
+    # Before powers and logarithms meet other rules.
+    Pass("fuse_log_mel", Stage.REAL, Stage.REAL, fuse_log_mel),
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
     Pass("fuse_dilation", Stage.REAL, Stage.REAL, fuse_dilation),
     Pass("fuse_functions", Stage.REAL, Stage.REAL, fuse_functions),

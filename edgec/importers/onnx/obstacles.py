@@ -91,13 +91,7 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
         **dict.fromkeys(("NonZero", "Unique", "Compress"), _DATA_SIZES),
         **dict.fromkeys(("RoiAlign", "MaxRoiPool", "DeformConv"), _POSITIONS),
         **dict.fromkeys(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"), _SHAPES),
-        **dict.fromkeys(
-            (
-                *("DFT", "STFT", "MelWeightMatrix", "HannWindow", "HammingWindow"),
-                "BlackmanWindow",
-            ),
-            _SPECTRA,
-        ),
+        "DFT": _SPECTRA,
         **dict.fromkeys(
             ("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"), _INTEGERS
         ),

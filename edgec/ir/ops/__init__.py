@@ -61,6 +61,7 @@ from edgec.ir.ops.reductions import (
     TopK,
 )
 from edgec.ir.ops.resize import Resize, ResizeMode
+from edgec.ir.ops.sound import LogMel, Spectrum
 from edgec.ir.ops.tree_ensemble import TreeEnsemble
 from edgec.ir.ops.turns import Carry, TurnLast, TurnSlice, TurnStack, Update
 
@@ -87,6 +88,7 @@ __all__ = [
     "Expand",
     "Gemm",
     "LayerNormalization",
+    "LogMel",
     "LogSoftmax",
     "MatMul",
     "MaxPool",
@@ -108,6 +110,7 @@ __all__ = [
     "Slice",
     "Softmax",
     "SpaceToBatch",
+    "Spectrum",
     "SquaredDifference",
     "Sub",
     "TopK",

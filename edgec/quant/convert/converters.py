@@ -8,6 +8,7 @@ from edgec.quant.convert import (
     linear,
     move,
     norm,
+    sound,
     trees,
 )
 
@@ -18,6 +19,7 @@ CONVERTERS = arithmetic.CONVERTERS.joined(
     linear.CONVERTERS,
     move.CONVERTERS,
     norm.CONVERTERS,
+    sound.CONVERTERS,
     trees.CONVERTERS,
 )
 """What makes the integer operator of each real one; `joined` adds others."""

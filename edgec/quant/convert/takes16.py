@@ -76,6 +76,12 @@ def moved(c: Conversion) -> bool:
     return c.y.dtype is DType.INT16 and all(x is not None and x.quant == c.y for x in found)
 
 
+@TAKES16.entry(ops.LogMel)
+def log_mel(_c: Conversion) -> bool:
+    """Samples of any codes; logarithms of int16 codes of their own."""
+    return True
+
+
 @TAKES16.entry(ops.TopK)
 def top_k(c: Conversion) -> bool:
     """Indices, or elements of the same int16 codes."""

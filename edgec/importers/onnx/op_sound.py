@@ -1,0 +1,106 @@
+"""Spectra of sound, and the windows and filters that they are taken with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.portable_functions import cos, exp, log
+from edgec.base.limits import MAX_ACTIVATION_ELEMENTS
+from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
+from edgec.importers.onnx.node import Context, OnnxNode
+from edgec.ir import ops
+from edgec.ir.graph import Constant
+
+_MOST_POINTS = 1 << 14
+_LN_10 = 2.302585092994046
+
+
+def stft(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of samples [1, L] or [1, L, 1], one side, constant window; then power or magnitude, a bank
+    of filters and a logarithm: they are computed together.
+    """
+    x = require_real(node.data_value(0))
+    hop = node.whole_number(1, "frame_step")
+    window = node.real_array(2, "window").reshape(-1) if node.has(2) else None
+    points = node.whole_number(3, "frame_length") if node.has(3) else 0
+    points = points or (0 if window is None else len(window))
+    if not 8 <= points <= _MOST_POINTS or hop < 1:
+        raise UnsupportedError(
+            f"frames of {points} samples every {hop}", f"take frames of 8 to {_MOST_POINTS}"
+        )
+    if not node.flag("onesided", True):
+        raise UnsupportedError("both sides of a spectrum", "set onesided to 1")
+    if window is None:
+        window = np.ones(points)
+    if len(window) != points:
+        raise UnsupportedError("a window of another length than its frames", "pad it with zeros")
+    samples = int(np.prod(x.shape))
+    if samples != x.shape[1] or len(x.shape) not in (2, 3):
+        raise UnsupportedError("several signals, or complex ones", "give it one of real samples")
+    if samples < points:
+        raise UnsupportedError("fewer samples than a frame", "give it at least a frame")
+    frames = (samples - points) // hop + 1
+    used = (frames - 1) * hop + points
+    y = ctx.reshape(x, (1, samples))
+    if used < samples:
+        y = ctx.emit(ops.Slice((0, 0), (1, 1), (1, used)), y)
+    return ctx.emit(ops.Spectrum(hop, points), y, Constant(node.input_name(2), window))
+
+
+def window(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of a constant size; periodic or not."""
+    size = node.whole_number(0, "size")
+    if not 1 <= size <= MAX_ACTIVATION_ELEMENTS:
+        raise UnsupportedError(f"a window of {size} samples", "take a smaller one")
+    count = size if node.flag("periodic", True) else max(size - 1, 1)
+    turn = 2 * np.pi * np.arange(size) / count
+    if node.op == "HannWindow":
+        found = 0.5 - 0.5 * cos(turn)
+    elif node.op == "HammingWindow":
+        found = 25 / 46 - 21 / 46 * cos(turn)
+    else:
+        found = 0.42 - 0.5 * cos(turn) + 0.08 * cos(2 * turn)
+    return _real(node, found)
+
+
+def mel_weight_matrix(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of constants: triangles between bins, even over mel."""
+    filters, points, rate = (
+        node.whole_number(index, name)
+        for index, name in enumerate(("num_mel_bins", "dft_length", "sample_rate"))
+    )
+    low, high = node.float_input(3, "lower_edge_hertz"), node.float_input(4, "upper_edge_hertz")
+    bins = points // 2 + 1
+    if not 1 <= filters <= 1 << 12 or not 8 <= points <= _MOST_POINTS or rate < 1:
+        raise UnsupportedError(f"{filters} filters over {points} points", "take fewer")
+    # ONNX's steps: one of as many parts as there are corners, so the last corner lies below `high`.
+    step = (_mel(high) - _mel(low)) / (filters + 2)
+    edges = _mel(low) + step * np.arange(filters + 2)
+    hertz = 700.0 * (exp(edges * (_LN_10 / 2595.0)) - 1.0)
+    place = np.floor((points + 1) * hertz / rate).astype(np.int64)
+    if place.min() < 0 or place.max() >= bins:
+        raise UnsupportedError(f"filters from {low:g} to {high:g} Hz", "end them at half the rate")
+    found = np.zeros((bins, filters))
+    for channel, (first, middle, last) in enumerate(zip(place, place[1:], place[2:], strict=False)):
+        bin_of = np.arange(bins)
+        if middle == first:
+            found[bin_of == middle, channel] = 1.0
+        else:
+            rising = (bin_of >= first) & (bin_of <= middle)
+            found[rising, channel] = ((bin_of - first) / (middle - first))[rising]
+        if last > middle:
+            falling = (bin_of >= middle) & (bin_of < last)
+            found[falling, channel] = ((last - bin_of) / (last - middle))[falling]
+    return _real(node, found)
+
+
+def _mel(hertz: float) -> float:
+    return float(2595.0 * log(np.array(1.0 + hertz / 700.0)) / _LN_10)
+
+
+def _real(node: OnnxNode, found: Array) -> Tensor:
+    """A constant of float numbers; ONNX's output_datatype 1 is float32."""
+    if node.integer("output_datatype", 1) != 1:
+        raise UnsupportedError("numbers that are not float32", "leave output_datatype out")
+    return Constant(node.outputs[0], found.astype(DType.FLOAT32.numpy))
