@@ -57,6 +57,7 @@ from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
+from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.rescale import FAMILY as NEON_RESCALE
@@ -88,6 +89,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE,
     PACKED_FILTERS,
     NEON_DENSE_4X4,
+    NEON_DEPTHWISE,
     DSP_DEPTHWISE_3X3_FEW_COLUMNS,
     DSP_DEPTHWISE_3X3_MANY_COLUMNS,
     DSP_DEPTHWISE_3X3,

@@ -30,8 +30,8 @@ from edgec.kernels.neon.weights import (
 )
 from edgec.target.target import Target
 
-_NEAR_SHIFT = 32
-"""Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
+_HIGH_SHIFT = 32
+"""Least shift after which the high half of a doubled product is enough (Arm A64 ISA, SQDMULH)."""
 
 _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
@@ -147,9 +147,9 @@ class Dense4x4(Dense):
 
     @property
     def requantize_macro(self) -> str:
-        """C macro of the requantization: one narrowing instruction shifts only so far."""
-        far = self.shift > _NEAR_SHIFT
-        return "EDGEC_NEON_REQUANTIZE_FAR" if far else "EDGEC_NEON_REQUANTIZE"
+        """C macro of the requantization."""
+        near = self.shift < _HIGH_SHIFT
+        return "EDGEC_NEON_REQUANTIZE_NEAR" if near else "EDGEC_NEON_REQUANTIZE"
 
     @property
     def reads_padding(self) -> bool:
