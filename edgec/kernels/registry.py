@@ -57,6 +57,7 @@ from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
+from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
 from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
@@ -71,6 +72,7 @@ from edgec.kernels.weightpool.direct import FAMILY as WEIGHTPOOL_DIRECT
 from edgec.kernels.weightpool.gather.family import FAMILY as WEIGHTPOOL_GATHER
 
 DENSE: tuple[KernelFamily[Any], ...] = (
+    DOT_DENSE_8X8,
     NEON_DENSE_4X4,
     DSP_DENSE_1X4,
     DSP_DENSE_4X2,
@@ -88,6 +90,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
     PACKED_FILTERS,
+    DOT_DENSE_8X8,
     NEON_DENSE_4X4,
     NEON_DEPTHWISE,
     DSP_DEPTHWISE_3X3_FEW_COLUMNS,

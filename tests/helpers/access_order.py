@@ -69,6 +69,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_3x2(spec))
         case s.Dense4x4():
             return list(_dense_3x2(spec, 4))
+        case s.Dense8x8():
+            return list(_dense_8x8(spec))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
         case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0():
@@ -229,6 +231,26 @@ def _by_strips(w: Window, strip: int, together: int) -> Iterator[Event]:
             yield from (("r", pixel * w.channels + o) for pixel in pixels for o in group)
             for o in range(c, group.stop):
                 yield from (("w", pixel * w.channels + o) for pixel in written)
+
+
+def _dense_8x8(spec: s.Dense8x8) -> Iterator[Event]:
+    w, each = spec.window, spec.out_bytes
+    pixels = list(_raster(w))
+    together = w.out_width if spec.reads_strip else 8
+    for first in range(0, spec.rows, together):
+        tile = pixels[first : first + together]
+        reads = {pixel for _, oy, ox in tile for pixel in _pixels(w, oy, ox)}
+        read = [("r", pixel * w.channels + c) for pixel in reads for c in range(w.channels)]
+        for o in range(0, spec.out_channels, 8):
+            if spec.reads_image or o == 0:
+                yield from read
+            filters = range(o, min(o + 8, spec.out_channels))
+            starts = [
+                (number * spec.out_channels + unit) * each
+                for number, *_ in tile
+                for unit in filters
+            ]
+            yield from (("w", start + byte) for start in starts for byte in range(each))
 
 
 def _by_rows_of_channels(spec: s.DepthwiseNeon) -> Iterator[Event]:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 import numpy as np
-from depthwise_cases import Case
+from depthwise_cases import Case, add_layer
 from random_graphs import all_operators
 from random_transformer import (
     Layer,
@@ -85,14 +85,25 @@ def depthwise(seed: int, count: int) -> Graph:
     return layer.builder.build()
 
 
+def dense_layers(seed: int, count: int) -> Graph:
+    """Convolutions of one group of any geometry, with weights down to -128, in all forms."""
+    rng = np.random.default_rng(seed)
+    layer = Layer(seed)
+    for _ in range(count):
+        case = _case(rng, ((3, 3), (1, 1), (3, 1), (1, 5), (4, 2)))
+        add_layer(layer, case, filters=int(rng.choice([1, 3, 8, 13, 16])))
+    return layer.builder.build()
+
+
 def depthwise_cases(seed: int, count: int) -> tuple[Case, ...]:
     """Depthwise layers that no one chose: lines and images, also of more than 64 taps."""
     rng = np.random.default_rng(seed)
-    return tuple(_depthwise_case(rng) for _ in range(count))
+    kernels = ((3, 3), (1, 5), (5, 1), (1, 1), (2, 3), (9, 8), (70, 1), (1, 67))
+    return tuple(_case(rng, kernels) for _ in range(count))
 
 
-def _depthwise_case(rng: np.random.Generator) -> Case:
-    kernel = ((3, 3), (1, 5), (5, 1), (1, 1), (2, 3), (9, 8), (70, 1), (1, 67))[rng.integers(8)]
+def _case(rng: np.random.Generator, kernels: tuple[tuple[int, int], ...]) -> Case:
+    kernel = kernels[rng.integers(len(kernels))]
     dilations = tuple(int(n) for n in rng.integers(1, 3, 2))
     pads = tuple(int(n) for n in rng.integers(0, 3, 4) * rng.integers(0, 2))
     reach = [(taps - 1) * step + 1 for taps, step in zip(kernel, dilations, strict=True)]

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import variable_nets
-from cross import MACHINES, check_cross, check_program, library_for, linked
+from cross import DOT, MACHINES, check_cross, check_program, library_for, linked
 from depthwise_cases import graph_of
 from depthwise_kernels import KERNELS
-from neon_layers import convolutional, depthwise, depthwise_cases, others, products
+from neon_layers import convolutional, dense_layers, depthwise, depthwise_cases, others, products
 from parity import Sample, samples_of
 from random_transformer import OPERATORS, Layer, operators
 from small_transformers import NETS, inputs_of
@@ -75,6 +75,30 @@ def test_depthwise_layers_of_all_forms_of_31_bits(machine: str, seed: int, tmp_p
     graph = graph_of(seed, (*others, *depthwise_cases(seed, 16)))
     program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path)
     assert {kernel.spec.family for kernel in program.kernels} == {"depthwise_s8_neon"}
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: products(1, 20),
+        lambda: convolutional(1, 2),
+        lambda: dense_layers(1, 24),
+        pytest.param(lambda: products(2, 60), marks=pytest.mark.slow),
+        pytest.param(lambda: dense_layers(2, 80), marks=pytest.mark.slow),
+    ],
+)
+def test_dot_products(make: Callable[[], Graph], tmp_path: Path) -> None:
+    graph = make()
+    program = check_cross(DOT, graph, samples_of(graph), tmp_path)
+    found = {kernel.spec.family for kernel in program.kernels}
+    assert "dense_8x8_s8_dot" in found and "dense_4x4_s8_neon" not in found
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_dot_products_with_other_options_of_the_compiler(flags: str, tmp_path: Path) -> None:
+    graph = products(9, 16)
+    check_cross(DOT, graph, samples_of(graph), tmp_path, FLAGS[flags])
 
 
 @pytest.mark.slow

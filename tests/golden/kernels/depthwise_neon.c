@@ -42,8 +42,8 @@ EDGEC_SEPARATE void depthwise_s8_neon_s8_0(const int8_t *x, int8_t *y, int8_t *s
         {
             const int8_t *const weights = p.weights + 0 * TAPS;
             const int32x4_t bias0 = vld1q_s32(p.bias + 0 + 0);
-            const int32x4_t multiplier0 = vld1q_s32(p.multiplier + 0 + 0);
             const int32x4_t bias1 = vld1q_s32(p.bias + 0 + 4);
+            const int32x4_t multiplier0 = vld1q_s32(p.multiplier + 0 + 0);
             const int32x4_t multiplier1 = vld1q_s32(p.multiplier + 0 + 4);
             const int8x8_t w0 = vld1_s8(weights + 0);
             const int8x8_t w1 = vld1_s8(weights + 8);

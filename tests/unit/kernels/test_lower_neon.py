@@ -25,6 +25,8 @@ from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
+from edgec.kernels.neon.dense_8x8_s8_dot import packed as packed_words
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s8_neon.channels import groups_of
 from edgec.kernels.neon.depthwise_s8_neon.channels import packed as packed_channels
@@ -130,6 +132,44 @@ def test_distance_of_depthwise_layers_is_the_least_of_the_spelled_out_order(wind
     spec = DepthwiseNeon(window, groups, 38)
     assert distances(spec) == (surely_legal_distance(events_of(spec)),)
     assert distances(DepthwiseNeon(window, groups, 38, residual_shift=9))[1] == 0
+
+
+_DENSE = (
+    Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1),
+    Window(5, 5, 9, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1),
+    Window(4, 16, 16, 4, 16, 3, 3, 1, 1, 1, 1, 1, 1),
+    Window(8, 16, 3, 4, 8, 3, 3, 2, 2, 0, 0, 1, 1),
+    Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
+    Window(6, 9, 16, 3, 4, 2, 2, 2, 2, 0, 0, 2, 2),
+)
+
+
+@pytest.mark.parametrize("window", _DENSE)
+@pytest.mark.parametrize("filters", [4, 8, 13, 40])
+def test_distance_of_dot_products_is_the_least_of_their_order(window: Window, filters: int) -> None:
+    spec = Dense8x8(window, filters, 38)
+    assert distances(spec) == (surely_legal_distance(events_of(spec)),)
+    assert distances(Dense8x8(window, filters, 38, residual_shift=9))[1] == 0
+
+
+def test_dot_products_read_rows_in_all_three_ways() -> None:
+    ways = {(s.reads_image, s.reads_strip) for s in (Dense8x8(w, 16, 38) for w in _DENSE)}
+    assert ways == {(True, False), (False, True), (False, False)}
+
+
+def test_weights_of_dot_products_are_words_of_eight_filters() -> None:
+    weights = np.arange(9 * 2 * 5).reshape(9, 2, 1, 5).astype(np.int8)
+    found = packed_words(weights, 2)
+    assert found.shape == (2, 2, 4, 8, 4)
+    for unit, line, at in itertools.product(range(16), range(2), range(16)):
+        expected = weights[unit, line, 0, at] if unit < 9 and at < 5 else 0
+        assert found[unit // 8, line, at // 4, unit % 8, at % 4] == expected
+
+
+def test_cores_without_dot_products_get_no_such_kernel() -> None:
+    a76 = bare_target(Core.CORTEX_A76)
+    assert "dense_8x8_s8_dot" in families(small_net(), a76)
+    assert "dense_8x8_s8_dot" not in families(small_net(), A53)
 
 
 def test_kernels_of_the_dsp_extension_come_after_these() -> None:

@@ -23,20 +23,20 @@ from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.depthwise_s8_neon.channels import (
-    HALF,
-    LANES,
     MOST_UNROLLED,
-    Block,
     groups_of,
     lanes_of,
     packed,
     padded,
 )
+from edgec.kernels.neon.layer import HALF, Block, NeonLayer
+from edgec.kernels.neon.layer import WIDE as LANES
+from edgec.kernels.neon.strip import Strip
 from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwiseNeon(DepthwiseFunction):
+class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     """Depthwise convolution of any window, sixteen channels at a time, a row of outputs at a time:
     `edgec/depthwise/depthwise_s8_neon.h`.
 
@@ -133,25 +133,14 @@ class DepthwiseNeon(DepthwiseFunction):
         )
 
     @property
-    def strip_width(self) -> int:
-        """Columns of x, padding included, from the first tap of a row to its last."""
-        return (self.window.out_width - 1) * self.window.stride_w + self.window.reach_w
-
-    @property
-    def pitch(self) -> int:
-        """Bytes of a copied row."""
-        return self.strip_width * self.window.channels
-
-    @property
-    def copied_bytes(self) -> int:
-        """Bytes of x of a copied row."""
-        columns = min(self.window.width, self.strip_width - self.window.pad_left)
-        return max(columns, 0) * self.window.channels
+    def strip(self) -> Strip:
+        """The rows of x that are copied."""
+        return Strip(self.window)
 
     @property
     def strip_bytes(self) -> int:
-        """Bytes of all copied rows, and of what the last vector reads beyond them."""
-        return self.window.kernel_h * self.pitch + LANES if self.copies else 0
+        """Bytes of all copied rows."""
+        return self.strip.size_bytes if self.copies else 0
 
     @property
     def added_at(self) -> int:
@@ -172,24 +161,6 @@ class DepthwiseNeon(DepthwiseFunction):
         if not self.adds:
             return max(self.strip_bytes, LANES)
         return self.added_at + (self.row_elements + LANES) * self.out_bytes
-
-    @property
-    def requantize_macro(self) -> str:
-        """C macro of the requantization."""
-        return "EDGEC_NEON_REQUANTIZE" if self.shift > 31 else "EDGEC_NEON_REQUANTIZE_NEAR"
-
-    @property
-    def saturates(self) -> bool:
-        """Outputs need no bounds after the narrowing to their type."""
-        return self.rescale16 is not None or (self.tflite31 is not None and self.tflite31.saturates)
-
-    @property
-    def narrows(self) -> bool:
-        """One instruction does the last shift and the narrowing to int16.
-
-        Source: Arm A64 ISA, SQRSHRN: shifts of 1 to 16 for 32-bit elements.
-        """
-        return self.shift - 31 in range(1, 17)
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:

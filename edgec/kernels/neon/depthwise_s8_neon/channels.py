@@ -3,54 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.kernels.neon.layer import HALF
+from edgec.kernels.neon.layer import WIDE as LANES
 
-LANES = 16
-"""Channels of a block."""
-HALF = 8
-"""Channels of a block of half the size, which may be the last one."""
 MOST_UNROLLED = 64
 """Filters of more taps are loops over rows and columns."""
 
 _LARGEST_SUM = (2**15 - 1) // 128
 """Magnitudes of weights whose products with any codes add up to an int16."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A vector of channels.
-
-    Attributes:
-        lanes: 16 or 8.
-        count: channels that are stored.
-    """
-
-    lanes: int
-    count: int
-
-    @property
-    def is_full(self) -> bool:
-        """All lanes are channels."""
-        return self.lanes == self.count
-
-    @property
-    def is_wide(self) -> bool:
-        """There are sixteen lanes."""
-        return self.lanes == LANES
-
-    @property
-    def fours(self) -> range:
-        """Vectors of four sums."""
-        return range(self.lanes // 4)
-
-    @property
-    def eights(self) -> range:
-        """Vectors of eight codes."""
-        return range(self.lanes // HALF)
 
 
 def lanes_of(channels: int) -> int:
@@ -88,14 +52,15 @@ def groups_of(weights: Array, kernel_w: int) -> tuple[tuple[int, ...], ...]:
     groups: list[list[int]] = []
     sums: list[Array] = []
     for tap in sorted(range(taps), key=lambda tap: (-int(sizes[:, tap].max()), tap)):
-        for group, total in zip(groups, sums, strict=True):
-            if (total + sizes[:, tap]).max() <= _LARGEST_SUM:
+        for number, group in enumerate(groups):
+            total = sums[number] + sizes[:, tap]
+            if total.max() <= _LARGEST_SUM:
                 group.append(tap)
-                total += sizes[:, tap]
+                sums[number] = total
                 break
         else:
             groups.append([tap])
-            sums.append(sizes[:, tap].copy())
+            sums.append(sizes[:, tap])
     return tuple(tuple(sorted(group)) for group in groups)
 
 
