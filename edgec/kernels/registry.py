@@ -72,7 +72,6 @@ from edgec.kernels.weightpool.direct import FAMILY as WEIGHTPOOL_DIRECT
 from edgec.kernels.weightpool.gather.family import FAMILY as WEIGHTPOOL_GATHER
 
 DENSE: tuple[KernelFamily[Any], ...] = (
-    DOT_DENSE_8X8,
     NEON_DENSE_4X4,
     DSP_DENSE_1X4,
     DSP_DENSE_4X2,
@@ -81,7 +80,10 @@ DENSE: tuple[KernelFamily[Any], ...] = (
     GENERIC_GEMM,
     GENERIC_CONV2D,
 )
-"""The families that compute with the weights of few bits that another one unpacks."""
+"""The families that compute with the weights of few bits that another one unpacks.
+
+Dot products take eight filters at a time, batches of unpacked filters are multiples of four.
+"""
 PACKED_FILTERS = packed_filters(DENSE)
 
 FAMILIES: tuple[KernelFamily[Any], ...] = (

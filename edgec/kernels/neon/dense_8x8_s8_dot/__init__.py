@@ -217,7 +217,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Dense8x8:
 
 
 def overlap(spec: Dense8x8) -> Distances:
-    """Windows of eight rows, or of a row of an image, are copied before the first of them is written.
+    """Windows of eight rows, or of a row of an image, are copied before their outputs are written.
 
     Rows that are read where they are are read again for every eight filters.
     """
