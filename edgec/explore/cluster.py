@@ -9,6 +9,8 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import os
+import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -73,10 +75,16 @@ def serve(
         search.work(found, place.name, task.space, task.bounds, task.seed, place.total, evaluate)
 
 
-def _process(place: Place, task: Task, run: Run) -> None:
-    """One process of this machine."""
+def _process(place: Place, task: Task, run: Run, faults: Any) -> None:
+    """One process of this machine; says on a queue why it ended early."""
     logging.getLogger("edgec").setLevel(logging.ERROR)  # warnings are those of the chosen build
-    serve(place, task, run)
+    # The process that began this one ends it, and it leaves no temporary files.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    try:
+        serve(place, task, run)
+    except EdgecError as error:
+        faults.put((error.what, error.where, error.hint))
 
 
 @contextmanager
@@ -93,13 +101,15 @@ def processes(
 
     Yields:
         A function to call now and then: it starts another process for one that was killed, and
-        raises InternalError where they die again and again.
+        raises ConfigError where this machine cannot build, InternalError where they die again
+        and again.
     """
     context = multiprocessing.get_context("spawn")
+    faults = context.SimpleQueue()
     deaths = 0
 
     def started() -> BaseProcess:
-        process = context.Process(target=_process, args=(place, task, run), daemon=True)
+        process = context.Process(target=_process, args=(place, task, run, faults), daemon=True)
         process.start()
         return process
 
@@ -107,6 +117,9 @@ def processes(
 
     def watch() -> None:
         nonlocal deaths
+        if not faults.empty():
+            what, where, hint = faults.get()
+            raise ConfigError(what, where=where, hint=hint)
         for number, process in enumerate(alive):
             if process.exitcode not in (None, 0):
                 deaths += 1

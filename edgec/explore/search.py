@@ -2,8 +2,8 @@
 
 A worker takes trials until enough are finished.  Those that count are the first `total` ones by
 number that nobody lost: a trial beyond them, which two workers can begin at the same time, is given
-back.  A proposal follows from the seed, the number of its trial and the trials that are finished,
-so one worker finds the same study again, at once or after an interruption.
+back.  A proposal follows from the seed, the place of its trial and the trials that are finished, so
+one worker finds the same study again, at once or after an interruption.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from optuna.storages import BaseStorage
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
 from edgec.explore.space import Setting, Space
 from edgec.explore.task import FIGURES, Task, check_same
@@ -40,14 +40,17 @@ Evaluate = Callable[[Setting], Outcome]
 
 
 class NumberedSampler(BaseSampler):
-    """Multivariate TPE with a constant liar, seeded anew for each trial by its number."""
+    """Multivariate TPE with a constant liar, seeded anew for each trial by its place.
+
+    The place is the number of trials before it that were not lost.
+    """
 
     def __init__(self, seed: int) -> None:
         self._seed = seed
         self._inner: TPESampler = self._of(0)
 
-    def _of(self, number: int) -> TPESampler:
-        seed = random.Random(f"{self._seed} {number}").randrange(2**32)
+    def _of(self, place: int) -> TPESampler:
+        seed = random.Random(f"{self._seed} {place}").randrange(2**32)
         return TPESampler(
             seed=seed,
             multivariate=True,
@@ -57,7 +60,7 @@ class NumberedSampler(BaseSampler):
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Begin the random numbers of a trial."""
-        self._inner = self._of(trial.number)
+        self._inner = self._of(_place(study, trial.number))
         self._inner.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -170,19 +173,26 @@ def work(
         seed: seed of the search.
         total: trials of the study.
         evaluate: builds and measures a setting.
+
+    Raises:
+        EdgecError: `evaluate` did; its setting is in the queue again.
     """
     study = optuna.load_study(storage=storage, study_name=name, sampler=NumberedSampler(seed))
 
     def objective(trial: Trial) -> Sequence[float]:
-        ahead = [
-            each
-            for each in study.get_trials(deepcopy=False)
-            if each.number < trial.number and each.state is not TrialState.FAIL
-        ]
-        if len(ahead) >= total:
+        if _place(study, trial.number) >= total:
             raise _Surplus
         setting = {knob: trial.suggest_categorical(knob, v) for knob, v in space.items()}
-        return _recorded(trial, _known(study, setting) or evaluate(setting), bounds)
+        try:
+            outcome = _known(study, setting) or evaluate(setting)
+        except EdgecError:
+            study.enqueue_trial(setting)  # another machine can build it
+            raise
+        except SystemExit:  # this process was told to end
+            study.tell(trial, state=TrialState.FAIL)
+            study.enqueue_trial(setting)
+            raise
+        return _recorded(trial, outcome, bounds)
 
     while True:
         count = Counter(trial.state for trial in study.get_trials(deepcopy=False))
@@ -199,6 +209,12 @@ def work(
             # Somebody took this worker for dead, and its trial is run again.
             if "Cannot tell" not in str(error) and isinstance(error, ValueError):
                 raise
+
+
+def _place(study: Study, number: int) -> int:
+    """Trials before one, without those that were lost."""
+    trials = study.get_trials(deepcopy=False)
+    return sum(each.number < number and each.state is not TrialState.FAIL for each in trials)
 
 
 def _known(study: Study, setting: Setting) -> Outcome | None:

@@ -10,9 +10,11 @@ from edgec.base.errors import EdgecError
 from edgec.commands.compile_cached import build
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
+from edgec.commands.preflight import check_compile
 from edgec.explore.space import Setting, compiled_by, pool_of
 from edgec.explore.task import Task
 from edgec.profile.run import profile
+from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate
 
 _LONGEST_REASON = 300
@@ -52,19 +54,34 @@ class Outcome:
 
 
 def run_trial(task: Task, setting: Setting) -> Outcome:
-    """Build a setting and measure it; whatever goes wrong is the outcome.
+    """Build a setting and measure it; what speaks against the setting is the outcome.
 
     Args:
         task: the search.
         setting: a value for each knob.
+
+    Raises:
+        EdgecError: this machine cannot build anything: a compiler is missing, the disk is full.
     """
     try:
         with tempfile.TemporaryDirectory() as place:
             return Outcome(_measured(task, setting, Path(place)))
-    except EdgecError as error:
-        return Outcome(None, _short(error.what))
     except Exception as error:  # a fault of edgec in one setting must not end the search
-        return Outcome(None, _short(f"{type(error).__name__}: {error}"))
+        with tempfile.TemporaryDirectory() as place:
+            _check_machine(task, setting, Path(place))
+        text = error.what if isinstance(error, EdgecError) else f"{type(error).__name__}: {error}"
+        return Outcome(None, _short(text))
+
+
+def _check_machine(task: Task, setting: Setting, place: Path) -> None:
+    """Refuse a machine that could not even build the default setting.
+
+    Raises:
+        EdgecError: the first thing that it lacks.
+    """
+    model, board = Path(task.models[setting["model"]]), load_board(setting["board"])
+    samples = task.calibration_file.path
+    check_compile(model, board, samples, place / "build", task.options)
 
 
 def _short(text: str) -> str:

@@ -14,10 +14,12 @@ from explore_trials import synthetic, synthetic_task
 
 pytest.importorskip("optuna", reason="the search engine, edgec[explore], is not installed")
 
-from edgec.base.errors import ConfigError
+from edgec.base.errors import BuildError, ConfigError
 from edgec.explore import search
 from edgec.explore.cluster import Place, processes, serve, wait
 from edgec.explore.storage import Beat, open_storage, quiet
+from edgec.explore.task import Task
+from edgec.explore.trial import Outcome
 
 STORAGES = ("{0}/study.journal", "sqlite:///{0}/study.db")
 
@@ -125,3 +127,41 @@ def test_storages_that_cannot_be_opened(tmp_path: Path):
     storage = open_storage(str(tmp_path / "empty"))
     with pytest.raises(ConfigError, match="holds no study 'edgec'"):
         search.task_in(storage, "edgec", "empty")
+
+
+def test_a_machine_that_cannot_build_refuses_nothing(tmp_path: Path):
+    """Its trial goes back into the queue, and the search ends with the reason."""
+    task = synthetic_task({})
+    place, storage, study = opened(str(tmp_path / "study.journal"), task, 2)
+
+    def broken(task: object, setting: object) -> Outcome:
+        raise BuildError("the compiler is not on PATH")
+
+    with pytest.raises(BuildError):
+        serve(place, task, broken, storage)
+    assert search.points_of(study) == ()
+    serve(place, task, synthetic, storage)
+    first, _ = search.points_of(study)
+    assert set(first.setting.values()) == {"net", "nucleo_f446re", "0"}
+
+
+def test_an_interruption_changes_no_proposal(tmp_path: Path):
+    task, found = synthetic_task({}), []
+    for ends in ((), (3, 8)):
+        place, storage, study = opened(str(tmp_path / f"{len(ends)}.journal"), task, 12)
+        begun = 0
+
+        def run(task: Task, setting: object, ends: tuple[int, ...] = ends) -> Outcome:
+            nonlocal begun
+            begun += 1
+            if begun in ends:
+                raise SystemExit(1)
+            return synthetic(task, setting)
+
+        for _ in ends:
+            with pytest.raises(SystemExit):
+                serve(place, task, run, storage)
+        serve(place, task, run, storage)
+        found.append([(each.setting, each.figures) for each in search.points_of(study)])
+    assert len(found[0]) == 12
+    assert found[0] == found[1]
