@@ -221,7 +221,7 @@ def _asked(
 
 
 def _work(given: bool, storage: str | None, study: str, workers: int | None, trials: int) -> None:
-    """What `--worker` does."""
+    """Work for a study that another process began: `--worker`."""
     if storage is None or given:
         raise ConfigError(
             "takes everything from the study" if given else "needs the storage of a study",

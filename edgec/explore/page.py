@@ -39,7 +39,7 @@ class Mark:
 
     Attributes:
         hue: 0 to 5, by RAM from the least to the most.
-        number: of the trial; the point leads to its row.
+        number: the trial's; the point leads to its row.
     """
 
     x: float

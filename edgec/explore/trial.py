@@ -30,7 +30,7 @@ class Figures:
         ms: one inference at the board's clock, as `edgec profile` finds it.
         flash: bytes of the image.
         ram: bytes of variables, arena and reserved stack.
-        microjoules: of one inference, where the board's file has a current; else None.
+        microjoules: energy of one inference; None: the board's file has no current.
     """
 
     drop: float
