@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from edgec.explore.chosen import Chosen
-    from edgec.explore.front import Point
 
 _ROWS = 18
 """Points of the front that a table shows, so that it has 24 lines at most."""
@@ -75,19 +74,20 @@ def _so_far(state: State) -> Group:
     found = Table(box=None, header_style="bold", padding=(0, 1))
     for name in _HEAD:
         found.add_column(name, justify="left" if name == "setting" else "right", no_wrap=True)
-    for row in _rows(state.front):
+    for row in _rows(state):
         found.add_row(*(console.safe(str(cell)) for cell in row))
     return Group(Text(_count(state)), found)
 
 
-def _rows(front: Sequence[Point]) -> list[tuple[object, ...]]:
-    return [(point.number, *cells_of(point)) for point in front[:_ROWS]]
+def _rows(state: State) -> list[tuple[object, ...]]:
+    space = state.task.space
+    return [(point.number, *cells_of(point, space)) for point in state.front[:_ROWS]]
 
 
 def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -> None:
     """Print the front, what was used for what, and the chosen point."""
     heads = (">", ">", ">", ">", ">", ">", "")
-    rows = [(str(n), *map(str, cells)) for n, *cells in _rows(state.front)]
+    rows = [(str(n), *map(str, cells)) for n, *cells in _rows(state)]
     out.print(console.safe(_count(state)))
     out.print(_table(heads, rows))
     if len(state.front) > _ROWS:

@@ -35,7 +35,7 @@ Run = Callable[[Task, Setting], Outcome]
 _MOST_DEATHS = 8
 """Deaths of workers of this machine, one after the other, after which the search ends."""
 _CONNECT_S = 10
-_WATCH_S = 0.2
+_WATCH_S = 0.5
 
 
 @dataclass(frozen=True, slots=True)

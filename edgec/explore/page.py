@@ -12,7 +12,7 @@ from edgec.codegen.env import html_environment, values
 from edgec.explore.chosen import commands_of
 from edgec.explore.front import Point, front_of
 from edgec.explore.run import State
-from edgec.explore.space import DEFAULT
+from edgec.explore.space import DEFAULT, Space
 from edgec.profile.plot import (
     BOTTOM,
     HEIGHT,
@@ -132,12 +132,12 @@ def render_explore_html(state: State) -> str:
             radius=_radius(point.value("flash"), built),
             hue=_hue(point.value("ram"), low, high),
             number=point.number,
-            title=title_of(point),
+            title=title_of(point, task.space),
             on_front=point.number in on_front,
         )
         for point in sorted(built, key=lambda each: each.number in on_front)
     )
-    axes, lines = _parallel(built, on_front)
+    axes, lines = _parallel(built, on_front, task.space)
     history, history_line = _history(state)
     step = (high - low) / _HUES
     page = ExplorePage(
@@ -151,7 +151,8 @@ def render_explore_html(state: State) -> str:
             f"{low + i * step:,.0f} to {low + (i + 1) * step:,.0f} B" for i in range(_HUES)
         ),
         rows=tuple(
-            Row(point.number, cells_of(point), commands_of(task, point)) for point in state.front
+            Row(point.number, cells_of(point, task.space), commands_of(task, point))
+            for point in state.front
         ),
         axes_=axes,
         lines=lines,
@@ -160,7 +161,7 @@ def render_explore_html(state: State) -> str:
         history=history,
         history_line=history_line,
         refused=tuple(
-            (point.number, setting_text(point), point.refused)
+            (point.number, setting_text(point, task.space), point.refused)
             for point in state.points
             if point.figures is None
         ),
@@ -168,17 +169,21 @@ def render_explore_html(state: State) -> str:
     return html_environment().get_template(page.template).render(values(page))
 
 
-def setting_text(point: Point) -> str:
-    """The setting of a point without what is default, in one line."""
-    parts = [f"{name} {value}" for name, value in point.setting.items() if value != DEFAULT]
-    return ", ".join(parts)
+def setting_text(point: Point, space: Space) -> str:
+    """The setting of a point in one line, without what is default or the same in all trials."""
+    parts = [
+        f"{name} {value}"
+        for name, value in point.setting.items()
+        if value != DEFAULT and len(space[name]) > 1
+    ]
+    return ", ".join(parts) or DEFAULT
 
 
-def cells_of(point: Point) -> tuple[str, ...]:
+def cells_of(point: Point, space: Space) -> tuple[str, ...]:
     """Figures of a point, then its setting."""
     figures = point.figures
     if figures is None:
-        return ("", "", "", "", "", setting_text(point))
+        return ("", "", "", "", "", setting_text(point, space))
     energy = "" if figures.microjoules is None else f"{figures.microjoules:,.0f}"
     return (
         f"{figures.drop:.2f}",
@@ -186,13 +191,13 @@ def cells_of(point: Point) -> tuple[str, ...]:
         f"{figures.flash:,.0f}",
         f"{figures.ram:,.0f}",
         energy,
-        setting_text(point),
+        setting_text(point, space),
     )
 
 
-def title_of(point: Point) -> str:
+def title_of(point: Point, space: Space) -> str:
     """Text that a pointer shows of a point."""
-    drop, ms, flash, ram, _, setting = cells_of(point)
+    drop, ms, flash, ram, _, setting = cells_of(point, space)
     return f"trial {point.number}: {drop} points, {ms} ms, flash {flash} B, RAM {ram} B; {setting}"
 
 
@@ -202,8 +207,13 @@ def _time_axis(built: Sequence[Point]) -> Log:
 
 
 def _time_ticks(axis: Log) -> tuple[Tick, ...]:
-    numbers = [f * 10.0**power for power in range(-4, 6) for f in _TICKS]
-    return tuple(Tick(axis.at(n), f"{n:g}") for n in numbers if axis.low <= n <= axis.high)
+    """Round numbers; over a short span multiples of a step, which are more."""
+    round_ones = [f * 10.0**power for power in range(-4, 6) for f in _TICKS]
+    step = next(each for each in round_ones if (axis.high - axis.low) / each <= 6)
+    steps = [i * step for i in range(int(axis.low / step), int(axis.high / step) + 2)]
+    short = axis.high < 8 * axis.low
+    numbers = [n for n in (steps if short else round_ones) if axis.low <= n <= axis.high]
+    return tuple(Tick(axis.at(n), f"{n:g}") for n in numbers)
 
 
 def _drop_axis(built: Sequence[Point]) -> Linear:
@@ -230,7 +240,7 @@ def _hue(ram: float, low: float, high: float) -> int:
 
 
 def _parallel(
-    built: Sequence[Point], on_front: set[int]
+    built: Sequence[Point], on_front: set[int], space: Space
 ) -> tuple[tuple[Axis, ...], tuple[Line, ...]]:
     """Axes side by side, one for each knob that varies and each figure, and a line a trial."""
     top, bottom = TOP + 20, HEIGHT - BOTTOM
@@ -241,7 +251,7 @@ def _parallel(
     axes = []
     for place, name in enumerate(names):
         if name in knobs:
-            options = sorted({point.setting[name] for point in built})
+            options = [v for v in space[name] if v in {p.setting[name] for p in built}]
             at = {
                 v: bottom - (bottom - top) * i / (len(options) - 1) for i, v in enumerate(options)
             }
@@ -260,7 +270,7 @@ def _parallel(
                 f"{axis.x:.1f},{height[point.number]:.1f}"
                 for axis, height in zip(axes, heights, strict=True)
             ),
-            title_of(point),
+            title_of(point, space),
             point.number in on_front,
         )
         for point in sorted(built, key=lambda each: each.number in on_front)

@@ -61,7 +61,7 @@ def prepared(
     names = real.about.labels.get(real.graph.outputs[0], ())
     samples, labels = load_given(calibration if data is None else data, specs, names)
     count = len(next(iter(samples.values())))
-    said = f"scales and weights: all of {calibration.path.name}"
+    said = f"Scales and weights: all of {calibration.path.name}"
     if data is None:
         if count < _FEWEST:
             raise ConfigError(
@@ -74,7 +74,7 @@ def prepared(
         samples = {name: array[judges] for name, array in samples.items()}
         labels = None if labels is None else labels[judges]
         calibration = SampleFile(save_npz(folder / "calibration.npz", chosen))
-        said = f"scales and weights: {count - judges.sum()} of the {count} calibration samples"
+        said = f"Scales and weights: {count - judges.sum()} of the {count} calibration samples"
     wanted = float_classes(real, graph_side(real.imported, real.graph, samples))
     share = 1.0 if labels is None else float(np.mean(wanted == labels))
     if data is None or labels is None:

@@ -32,7 +32,7 @@ def test_a_search_its_page_and_its_project(
     found = json.loads(capsys.readouterr().out)
     trials = {each["number"]: each for each in found["trials"]}
     assert set(trials) == set(range(4))
-    assert "50 other samples, by the float model's decisions" in found["samples"]
+    assert "trials: 50 other samples, by the float model's decisions" in found["samples"]
     assert {each["refused"] for each in trials.values()} == {""}
     assert found["chosen"]["test"]["n"] == 540
     page = Path("found/explore.html").read_text("utf-8")
