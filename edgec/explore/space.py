@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
@@ -17,8 +18,9 @@ from edgec.base.options import (
     Observer,
     Optimize,
     Placement,
+    PoolKernel,
+    PoolKernelRule,
     Precision,
-    QuantOptions,
     Rows,
     WeightPoolOptions,
 )
@@ -29,7 +31,9 @@ Setting = Mapping[str, str]
 Space = Mapping[str, tuple[str, ...]]
 """Values of each knob that may be chosen; the first one is that of trial 0."""
 _DECIBELS = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)dB")
-_POOL = re.compile(r"[0-9]{1,4}")
+_POOL = re.compile(r"([0-9]{1,4})(?:\+([a-z]+))?")
+Options = Mapping[str, str | float | list[str]]
+"""Options by their key in `edgec.toml`, and `pool-size` of `edgec compress`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,30 +47,32 @@ class Knob:
     """
 
     values: tuple[str, ...]
-    takes: Callable[[str], Mapping[str, str | float]]
+    takes: Callable[[str], Options]
     help: str
 
 
 def _one_of(option: str, kind: type[Observer | Effort | Optimize | Placement | Rows]) -> Knob:
     values = tuple(str(each.value) for each in kind)
 
-    def takes(value: str) -> Mapping[str, str | float]:
+    def takes(value: str) -> Options:
         return {option: str(kind(value).value)}
 
     return Knob((DEFAULT, *values), takes, f"`--{option}`")
 
 
-def _precision(value: str) -> Mapping[str, str | float]:
+def _precision(value: str) -> Options:
     found = _DECIBELS.fullmatch(value)
     if found is None:
         return {"precision": str(Precision(value).value)}
     return {"precision": Precision.AUTO.value, "target-db": float(found[1])}
 
 
-def _pool(value: str) -> Mapping[str, str | float]:
-    if not _POOL.fullmatch(value):
+def _pool(value: str) -> Options:
+    found = _POOL.fullmatch(value)
+    if found is None:
         raise ValueError(value)
-    return {"pool-size": int(value)}
+    size: Options = {"pool-size": int(found[1])}
+    return size if found[2] is None else {**size, "pool-kernel": [PoolKernel(found[2]).value]}
 
 
 KNOBS: Mapping[str, Knob] = {
@@ -78,7 +84,9 @@ KNOBS: Mapping[str, Knob] = {
     "observer": _one_of("observer", Observer),
     "effort": _one_of("effort", Effort),
     "pool": Knob(
-        (DEFAULT, "32", "64", "128", "256"), _pool, "vectors of the pool of `edgec compress`"
+        (DEFAULT, "64", "32+decode", "64+decode", "128+decode", "256+decode"),
+        _pool,
+        "vectors of the pool of `edgec compress`, and what `--pool-kernel` says",
     ),
     "optimize": _one_of("optimize", Optimize),
     "rows": _one_of("rows", Rows),
@@ -127,7 +135,7 @@ def space_of(
     return space
 
 
-def _options(name: str, value: str) -> Mapping[str, str | float]:
+def _options(name: str, value: str) -> Options:
     if value == DEFAULT:
         return {}
     try:
@@ -140,9 +148,9 @@ def _options(name: str, value: str) -> Mapping[str, str | float]:
         ) from None
 
 
-def options_of(setting: Setting) -> dict[str, str | float]:
+def options_of(setting: Setting) -> dict[str, str | float | list[str]]:
     """Options that a setting stands for, by their key in `edgec.toml`, and `pool-size`."""
-    found: dict[str, str | float] = {}
+    found: dict[str, str | float | list[str]] = {}
     for name in KNOBS:
         found.update(_options(name, setting.get(name, DEFAULT)))
     return found
@@ -151,29 +159,32 @@ def options_of(setting: Setting) -> dict[str, str | float]:
 def pool_of(setting: Setting) -> WeightPoolOptions | None:
     """The weight pool of a setting; None: weights stay as they are."""
     size = options_of(setting).get("pool-size")
-    return None if size is None else WeightPoolOptions(size=int(size))
+    return WeightPoolOptions(size=size) if isinstance(size, int) else None
 
 
 def compiled_by(setting: Setting, options: CompileOptions) -> CompileOptions:
     """Options of a compilation with those of a setting."""
     found = options_of(setting)
-    quant: QuantOptions = options.quant
-    if "precision" in found:
-        quant = replace(quant, precision=Precision(found["precision"]))
-    if "target-db" in found:
-        quant = replace(quant, target_db=float(found["target-db"]))
-    if "observer" in found:
-        quant = replace(quant, observer=Observer(found["observer"]))
-    if "effort" in found:
-        quant = replace(quant, effort=Effort(found["effort"]))
-    options = replace(options, quant=quant)
-    if "optimize" in found:
-        options = replace(options, optimize=Optimize(found["optimize"]))
-    if "rows" in found:
-        options = replace(options, rows=Rows(found["rows"]))
-    if "placement" in found:
-        options = replace(options, placement=Placement(found["placement"]))
-    return options
+    quant: dict[str, Any] = {
+        name: kind(found[key])
+        for key, name, kind in (
+            ("precision", "precision", Precision),
+            ("target-db", "target_db", float),
+            ("observer", "observer", Observer),
+            ("effort", "effort", Effort),
+        )
+        if key in found
+    }
+    whole: dict[str, Any] = {
+        key: kind(found[key])
+        for key, kind in (("optimize", Optimize), ("rows", Rows), ("placement", Placement))
+        if key in found
+    }
+    if "pool-kernel" in found:
+        kernels = found["pool-kernel"]
+        rules = tuple(map(PoolKernelRule.parse, kernels if isinstance(kernels, list) else ()))
+        whole["pool"] = replace(options.pool, rules=rules)
+    return replace(options, quant=replace(options.quant, **quant), **whole)
 
 
 def words_of(setting: Setting) -> list[str]:
@@ -181,5 +192,6 @@ def words_of(setting: Setting) -> list[str]:
     words = []
     for key, value in options_of(setting).items():
         if key != "pool-size":
-            words += [f"--{key}", f"{value:g}" if isinstance(value, float) else str(value)]
+            for each in value if isinstance(value, list) else [value]:
+                words += [f"--{key}", f"{each:g}" if isinstance(each, float) else str(each)]
     return words

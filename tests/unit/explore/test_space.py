@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, Observer, Optimize, Placement, Precision, Rows
+from edgec.base.options import (
+    CompileOptions,
+    Observer,
+    Optimize,
+    Placement,
+    PoolKernel,
+    Precision,
+    Rows,
+)
 from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of as table_of
 from edgec.explore.space import DEFAULT, KNOBS, compiled_by, options_of, pool_of, space_of, words_of
@@ -26,7 +34,8 @@ def test_values_of_all_knobs_are_options_of_compile():
             assert set(options_of({name: value})) <= keys
             changed = compiled_by({name: value}, CompileOptions())
             as_usual = value in (DEFAULT, "speed") or (name, value) == ("rows", "auto")
-            assert (as_usual or name == "pool") == (changed == CompileOptions())
+            as_usual |= name == "pool" and "+" not in value
+            assert as_usual == (changed == CompileOptions())
 
 
 def test_a_setting_in_words_and_as_options():
@@ -38,11 +47,11 @@ def test_a_setting_in_words_and_as_options():
         "optimize": "size",
         "rows": "always",
         "placement": "sram",
-        "pool": "64",
+        "pool": "64+decode",
         "effort": DEFAULT,
     }
-    words = "--precision auto --target-db 25 --observer minmax --optimize size --rows always"
-    assert words_of(setting) == [*words.split(), "--placement", "sram"]
+    words = "--precision auto --target-db 25 --observer minmax --pool-kernel decode --optimize size"
+    assert words_of(setting) == [*words.split(), *["--rows", "always", "--placement", "sram"]]
     found = compiled_by(setting, CompileOptions())
     assert (found.quant.precision, found.quant.target_db) == (Precision.AUTO, 25.0)
     assert found.quant.observer is Observer.MINMAX
@@ -51,6 +60,7 @@ def test_a_setting_in_words_and_as_options():
         Rows.ALWAYS,
         Placement.SRAM,
     )
+    assert [rule.kernel for rule in found.pool.rules] == [PoolKernel.DECODE]
     pool = pool_of(setting)
     assert pool is not None
     assert pool.size == 64
@@ -67,6 +77,7 @@ def test_values_that_the_user_names():
     ("text", "what"),
     [
         ("precision=int4", "'int4' is no value of precision"),
+        ("pool=64+guess", "'64.guess' is no value of pool"),
         ("pool=", "'' is no value of pool"),
         ("size=1", "'size' is nothing that is chosen"),
     ],
