@@ -189,7 +189,7 @@ def _killed(text: str, log: Path, total: int, seed: int) -> None:
     task = synthetic_task(0.5, str(log))
     place = Place(text, "edgec", total, Beat(1, 5))
     storage = open_storage(place.storage, place.beat)
-    study = search.begin(storage, task, place.name, place.storage)
+    study = search.begin(storage, task, place.name, place.storage, place.total)
     moments = sorted(dice.uniform(0.1, 0.8) * total for _ in range(2))
     killed: list[int] = []
     start = time.perf_counter()
@@ -233,7 +233,7 @@ def _stored(text: str, total: int, scheduler: str | None) -> None:
     task = synthetic_task()
     place = Place(text, "edgec", total)
     storage = open_storage(place.storage, place.beat)
-    study = search.begin(storage, task, place.name, place.storage)
+    study = search.begin(storage, task, place.name, place.storage, place.total)
     alone = _alone(storage)
     if scheduler is None:
         workers = processes(place, task, 2, synthetic)

@@ -146,7 +146,7 @@ def explore(
 
     check_engines(dask=scheduler is not None)
     if worker:
-        _work(bool(models or board or calibration), storage, study, workers, trials)
+        _work(bool(models or board or calibration), storage, study, workers)
         return
     asked = _asked(models, board, calibration, data, normalize, out, storage)
     if test is not None:
@@ -220,16 +220,16 @@ def _asked(
     return Asked(tuple(models), tuple(board), calibration, folder, data, normalize, storage=storage)
 
 
-def _work(given: bool, storage: str | None, study: str, workers: int | None, trials: int) -> None:
+def _work(given: bool, storage: str | None, study: str, workers: int | None) -> None:
     """Work for a study that another process began: `--worker`."""
     if storage is None or given:
         raise ConfigError(
             "takes everything from the study" if given else "needs the storage of a study",
             where="--worker",
-            hint="edgec explore --worker --storage FILE|URL --trials N",
+            hint="edgec explore --worker --storage FILE|URL",
         )
     from edgec.explore.run import help_out
 
     with status("working") as say:
-        done = help_out(storage, study, workers, trials, say)
+        done = help_out(storage, study, workers, say)
     console.out.print(f"the study has {done} finished trials")

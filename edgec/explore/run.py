@@ -123,7 +123,7 @@ def explore(
     storage = open_storage(place.storage, place.beat)
     progress("reading models and samples")
     task = task_of(asked)
-    study = begin(storage, task, place.name, place.storage)
+    study = begin(storage, task, place.name, place.storage, place.total)
 
     def state() -> State:
         return State(task, place, points_of(study), lost(study))
@@ -149,14 +149,13 @@ def _workers(asked: Asked, task: Task, storage: object, run: Run) -> Iterator[Ca
         yield watch
 
 
-def help_out(text: str, name: str, workers: int | None, trials: int, progress: Progress) -> int:
+def help_out(text: str, name: str, workers: int | None, progress: Progress) -> int:
     """Work on a study that was begun elsewhere, until it is finished.
 
     Args:
         text: its storage.
         name: its name.
         workers: processes; None: all cores.
-        trials: trials of the study as a whole.
         progress: told how far the study is.
 
     Returns:
@@ -165,9 +164,9 @@ def help_out(text: str, name: str, workers: int | None, trials: int, progress: P
     Raises:
         ConfigError: there is no such study, or this machine has another edgec or other files.
     """
+    storage = open_storage(text, there=True)
+    task, trials = task_in(storage, name, text)
     place = Place(text, name, trials)
-    storage = open_storage(text, place.beat, there=True)
-    task = task_in(storage, name, text)
     study = load(storage, name)
 
     def done() -> int:

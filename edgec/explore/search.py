@@ -31,6 +31,7 @@ from edgec.explore.trial import Figures, Outcome
 
 STUDY = "edgec"
 _TASK, _IDENTITY, _OUTCOME = "edgec:task", "edgec:identity", "edgec:outcome"
+_TRIALS = "edgec:trials"
 _WORST = {"drop": 100.0, "ms": 1e6, "flash": 1e9, "ram": 1e9}
 """Values of a setting that cannot be built; its constraint says that it is none."""
 _RANDOM_TRIALS = 10
@@ -86,7 +87,7 @@ class NumberedSampler(BaseSampler):
         return self._inner.sample_independent(study, trial, param_name, param_distribution)
 
 
-def begin(storage: BaseStorage, task: Task, name: str, place: str) -> Study:
+def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -> Study:
     """The study of a task: a new one, or the one that the storage holds.
 
     Args:
@@ -94,6 +95,7 @@ def begin(storage: BaseStorage, task: Task, name: str, place: str) -> Study:
         task: the search.
         name: name of the study.
         place: the storage, for messages.
+        total: trials of the study, as workers of other machines shall know it.
 
     Raises:
         ConfigError: the storage holds another study of this name.
@@ -108,13 +110,14 @@ def begin(storage: BaseStorage, task: Task, name: str, place: str) -> Study:
     except DuplicatedStudyError:
         study = optuna.load_study(storage=storage, study_name=name)
         check_same(study.user_attrs.get(_IDENTITY, {}), own, place)
+    study.set_user_attr(_TRIALS, total)
     if not study.get_trials(deepcopy=False):
         study.enqueue_trial({knob: values[0] for knob, values in task.space.items()})
     return study
 
 
-def task_in(storage: BaseStorage, name: str, place: str) -> Task:
-    """The task of a study that another process began, if this machine can work on it.
+def task_in(storage: BaseStorage, name: str, place: str) -> tuple[Task, int]:
+    """Task and trials of a study that another process began, if this machine can work on it.
 
     Raises:
         ConfigError: there is none, or it is not the same on this machine.
@@ -133,7 +136,7 @@ def task_in(storage: BaseStorage, name: str, place: str) -> Task:
     _check_version(kept_identity, place)
     task = Task.from_text(kept[_TASK])
     check_same(kept_identity, task.identity(), place)
-    return task
+    return task, int(kept[_TRIALS])
 
 
 def load(storage: BaseStorage, name: str) -> Study:

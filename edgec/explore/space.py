@@ -162,6 +162,10 @@ def pool_of(setting: Setting) -> WeightPoolOptions | None:
     return WeightPoolOptions(size=size) if isinstance(size, int) else None
 
 
+def _number(value: Any) -> float:
+    return float(value)
+
+
 def compiled_by(setting: Setting, options: CompileOptions) -> CompileOptions:
     """Options of a compilation with those of a setting."""
     found = options_of(setting)
@@ -169,7 +173,7 @@ def compiled_by(setting: Setting, options: CompileOptions) -> CompileOptions:
         name: kind(found[key])
         for key, name, kind in (
             ("precision", "precision", Precision),
-            ("target-db", "target_db", float),
+            ("target-db", "target_db", _number),
             ("observer", "observer", Observer),
             ("effort", "effort", Effort),
         )

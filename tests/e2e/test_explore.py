@@ -53,7 +53,7 @@ def test_a_search_its_page_and_its_project(
     assert json.loads(capsys.readouterr().out)["trials"] == found["trials"]
     assert run_app([*words, "--seed", "7"]) == 2
     assert "holds another study: its options" in capsys.readouterr().out
-    worker = ["explore", "--worker", "--storage", "found/study.journal", "--trials", "4"]
+    worker = ["explore", "--worker", "--storage", "found/study.journal"]
     assert run_app(worker) == 0
     assert "4 finished trials" in capsys.readouterr().out
 

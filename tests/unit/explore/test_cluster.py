@@ -36,7 +36,7 @@ def searched(address: str, folder: Path, kill: int = 0) -> tuple[search.Point, .
     task = synthetic_task({"pause": 0.1, "log": str(folder / "log")})
     place = Place(str(folder / "study.journal"), "edgec", 16)
     storage = open_storage(place.storage)
-    study = search.begin(storage, task, place.name, place.storage)
+    study = search.begin(storage, task, place.name, place.storage, place.total)
     left = kill
 
     def show() -> None:

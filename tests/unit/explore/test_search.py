@@ -27,7 +27,7 @@ STORAGES = ("{0}/study.journal", "sqlite:///{0}/study.db")
 def opened(text: str, task, total: int = 12) -> tuple[Place, object, object]:
     place = Place(text, "edgec", total, Beat(1, 3))
     storage = open_storage(place.storage, place.beat)
-    return place, storage, search.begin(storage, task, place.name, place.storage)
+    return place, storage, search.begin(storage, task, place.name, place.storage, place.total)
 
 
 @pytest.mark.parametrize("text", STORAGES)
