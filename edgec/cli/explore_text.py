@@ -97,11 +97,11 @@ def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -
     if chosen is None:
         return
     out.print(f"chosen: trial {chosen.point.number}, {console.safe(str(chosen.project))}")
-    if chosen.test is not None:
-        test = chosen.test
+    test = chosen.test
+    if test is not None and chosen.float_share is not None:
         out.print(
             f"test data, looked at once: accuracy {test.accuracy:.2%} of {test.n} samples, "
-            f"float {test.float_accuracy:.2%}"
+            f"float {chosen.float_share:.2%}"
         )
     console.print_next("edgec", "compile", "--project", chosen.project)
 
@@ -139,6 +139,7 @@ def state_json(state: State, chosen: Chosen | None) -> dict[str, Any]:
         found["chosen"] = {
             "number": chosen.point.number,
             "project": str(chosen.project),
-            "test": None if test is None else dataclasses.asdict(test),
+            "test": None if test is None else test.to_json(),
+            "float_share": chosen.float_share,
         }
     return found

@@ -18,7 +18,9 @@ from edgec.explore.front import Point
 from edgec.explore.space import compiled_by, options_of, pool_of, words_of
 from edgec.explore.task import Task
 from edgec.explore.trial import model_of
+from edgec.workflow.accuracy import float_share, labelled_data
 from edgec.workflow.evaluation import Evaluation, evaluate
+from edgec.workflow.integer import real_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +32,15 @@ class Chosen:
         project: its `edgec.toml`.
         built: its build.
         test: its accuracy on the test data; None without them.
+        float_share: share of the test data that the first model tells right in float, before
+            weights are pooled; None without them.
     """
 
     point: Point
     project: Path
     built: Built
     test: Evaluation | None
+    float_share: float | None
 
 
 def commands_of(task: Task, point: Point) -> tuple[str, ...]:
@@ -109,10 +114,12 @@ def keep(
         progress=progress,
     )
     write_whole(project, "\n".join([*_lines(task, point, model, folder), ""]).encode())
-    if test is not None:
-        progress("judging it on the test data")
-    found = None if test is None else evaluate(built.folder, test)
-    return Chosen(point, project, built, found)
+    if test is None:
+        return Chosen(point, project, built, None, None)
+    progress("judging it on the test data")
+    real = real_model(Path(next(iter(task.models.values()))), None, task.options)
+    share = float_share(real, labelled_data(test, real), progress)
+    return Chosen(point, project, built, evaluate(built.folder, test), share)
 
 
 def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]:

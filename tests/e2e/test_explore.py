@@ -35,6 +35,7 @@ def test_a_search_its_page_and_its_project(
     assert "trials: 50 other samples, by the float model's decisions" in found["samples"]
     assert {each["refused"] for each in trials.values()} == {""}
     assert found["chosen"]["test"]["n"] == 540
+    assert found["chosen"]["float_share"] == pytest.approx(0.97778, abs=1e-4)
     page = Path("found/explore.html").read_text("utf-8")
     assert "edgec compile" in page
     # The chosen build, by its file and by its command, is the one that was measured.
