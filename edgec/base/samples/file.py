@@ -110,6 +110,27 @@ def load_labelled(
     return samples, _labels(found, len(next(iter(samples.values()))), file.path)
 
 
+def load_given(
+    source: Samples, inputs: Sequence[InputSpec], classes: Sequence[str] = ()
+) -> tuple[dict[str, Array], Array | None]:
+    """Samples as `load_labelled` gives them, with None for labels that the file does not have.
+
+    Args:
+        source: samples on disk.
+        inputs: what the model takes.
+        classes: names of the model's classes, in its order, where its file has them.
+
+    Raises:
+        ConfigError: as `load_samples`; labels that are no integers, or not one for each sample.
+    """
+    file = SampleFile.of(source)
+    found = _read(file, Request(tuple(inputs), True, file.normalize, tuple(classes)))
+    samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
+    if "y" not in found.arrays:
+        return samples, None
+    return samples, _labels(found, len(next(iter(samples.values()))), file.path)
+
+
 def _labels(found: Found, count: int, path: Path) -> Array:
     if "y" not in found.arrays:
         missing = f"array 'y' is missing (the file holds {found.listing})"
