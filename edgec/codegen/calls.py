@@ -61,6 +61,7 @@ def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateC
             size_bytes=part.tensor.size_bytes,
             byte=part.byte or 0,
             constant="" if part.constant is None else constants[part.constant],
+            held_runs=part.held_runs,
         )
         for part in program.state
     )

@@ -245,6 +245,7 @@ class StateContext:
         offset_bytes, size_bytes: place and size.
         byte: what all its bytes are after a reset.
         constant: what it is after a reset; "" where `byte` says it.
+        held_runs: runs after a reset that leave it so.
     """
 
     comment: str
@@ -252,6 +253,7 @@ class StateContext:
     size_bytes: int
     byte: int
     constant: str
+    held_runs: int = 0
 
 
 @dataclass(frozen=True, slots=True)

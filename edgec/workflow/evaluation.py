@@ -142,15 +142,17 @@ def _evaluated(
 ) -> tuple[Evaluation, ...]:
     output = decision(report)
     specs = input_specs(report)
-    samples, labels = load_labelled(data, specs, output.labels, steps=bool(report.state))
+    # Recordings begin anew each.
+    steps = bool(report.state) and report.front_end is None
+    samples, labels = load_labelled(data, specs, output.labels, steps=steps)
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
-    parts = list(streams(samples.pop(RESETS))) if report.state else [slice(None)]
+    parts = list(streams(samples.pop(RESETS))) if steps else [slice(None)]
     check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    if report.state:
+    if steps:
         inputs[RESETS] = np.isin(np.arange(len(labels)), [part.start for part in parts])
     (original,) = original_outputs(folder, report, inputs, [output], _part(progress, 0, runs))
     wanted = classes_of(original)
@@ -246,9 +248,26 @@ def original_outputs(
     processors.
     """
     heard = report.front_end
-    if heard is not None:
-        features = original_inputs(heard, inputs)
-        inputs = {name: to_model(array, heard.input) for name, array in features.items()}
+    if heard is None:
+        return _of_samples(folder, report, inputs, outputs, progress)
+    features = original_inputs(heard, inputs)
+    # Codes of features, and the first runs of recordings as they are.
+    inputs = {
+        name: array if name == RESETS else to_model(array, heard.input)
+        for name, array in features.items()
+    }
+    found = _of_samples(folder, report, inputs, outputs, progress)
+    return tuple(array[heard.steps - 1 :: heard.steps] for array in found)
+
+
+def _of_samples(
+    folder: Path,
+    report: Report,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[TensorReport],
+    progress: Progress | None,
+) -> tuple[Array, ...]:
+    """Outputs of the model's file for what it takes; of one with a state, of each step."""
     names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     is_onnx = path.suffix == ONNX_SUFFIX

@@ -32,7 +32,13 @@ from edgec.quant.precision.goal import Chooser, Prices
 from edgec.quant.precision.notes import precision_warnings
 from edgec.report.model import FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
-from edgec.workflow.front_end import codes_of_sound, heard_by, sound_spec
+from edgec.workflow.front_end import (
+    codes_of_sound,
+    heard_by,
+    runs_of_recording,
+    sound_spec,
+    steps_of_features,
+)
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
 
@@ -316,7 +322,8 @@ def _heard(
     """Samples by input: features of recordings, or as they are where they are features."""
     heard = heard_by(front, imported)
     name = imported.only_input
-    spec = sound_spec(name, front, heard.frames)
+    runs = runs_of_recording(front, heard, imported)
+    spec = sound_spec(name, front, runs * heard.frames)
     try:
         return _samples(calibration, imported, about)
     except ConfigError:
@@ -325,7 +332,9 @@ def _heard(
             found = load_samples(calibration, [spec])
         else:
             found = check_samples(calibration or {}, [spec], "calibration")
-    return {name: heard.arranged(front.features_of(codes_of_sound(found[name])))}
+    features = front.features_of(codes_of_sound(found[name]))
+    steps = steps_of_features(heard, features, runs)
+    return {name: steps.pop("x"), **steps}
 
 
 def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:

@@ -30,6 +30,8 @@ from edgec.workflow.session import (
 
 _QUIET_S = 5.0
 """A board that says nothing for so long hears nothing."""
+_REMEMBERED_S = 600.0
+"""Sound that a board hears again after noise on its line where all of it plays a part."""
 Step = Callable[[Array, Progress | None], list[Array]]
 """Takes the next runs of a stream, int16 [N, samples]; gives an array [N, elements] an output."""
 
@@ -195,8 +197,9 @@ def listening(folder: Path, on: str, port: str | None = None) -> Iterator[Listen
         else:
             client = stack.enter_context(build_on_device(folder, report, port))
         client.reset()
-        # Older sound plays no part, so that a stream may last for days.
-        client.keep(front.runs)
+        # Older sound plays no part, or next to none, so that a stream may last for days.
+        of_noise = int(_REMEMBERED_S * front.rate / front.frames) if front.remembers else 0
+        client.keep(max(front.runs, of_noise))
         yield Listener(report, front, _steps_of(client))
 
 
