@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import wave
 from pathlib import Path
 
@@ -13,17 +12,16 @@ from bad_input_support import check_one_message, edgec
 from c_programs import SANITIZE, Build
 from emulated import need_emulator
 from onnx import TensorProto, helper
+from push_support import push_program, pushed
 from sounds import speech_like
 from stream_models import Net
 
 from edgec.base.options import CompileOptions, FrontEndOptions, StreamOptions
-from edgec.codegen.cnames import library_names
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.interp import run_stream
 from edgec.workflow.evaluation import evaluate
-from edgec.workflow.session import LIBRARY_DIR
 from edgec.workflow.validation import validate
 
 SWW = "mlperf-sww"
@@ -31,7 +29,6 @@ FEW = "mfcc:window=480,hop=320,filters=20,coefficients=8"
 """Frames that begin anew before the last one ends, at no multiple of their distance."""
 MICRO = "micro:hop=320"
 """Features with a memory of the sound before."""
-PUSH = Path(__file__).resolve().parents[1] / "helpers" / "push_sound.c"
 CLIPS = np.concatenate([speech_like(16_000, seed) for seed in range(12)])
 
 
@@ -69,12 +66,6 @@ def write_wav(path: Path, pcm: np.ndarray, rate: int = 16_000, channels: int = 1
         file.writeframes(pcm.tobytes())
 
 
-def pushed(program: Path, pcm: Path, most: int) -> list[list[int]]:
-    """The results that the program prints for a file of samples, `most` of them at a time."""
-    done = subprocess.run([program, pcm, str(most)], capture_output=True, text=True, check=True)
-    return [[int(code) for code in line.split()] for line in done.stdout.splitlines()]
-
-
 @pytest.mark.parametrize("text", [SWW, FEW, MICRO])
 @pytest.mark.parametrize("stream", [None, StreamOptions({"": 2})])
 def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path):
@@ -82,14 +73,7 @@ def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path)
     result = built(tmp_path, text, stream=stream, build=False)
     found, graph = result.report.front_end, result.model.integer
     assert found.window == parameters_of(FrontEndOptions.parse(text)).window + 5 * found.frames
-    names = library_names(result.program.name)
-    text_of = PUSH.read_text()
-    main = tmp_path / "main.c"
-    macros = f"#define NAME(f) {names.prefix}_##f\n#define SIZE(m) {names.macro}_##m\n"
-    main.write_text(f'#include "{names.header}"\n{macros}{text_of}')
-    library = tmp_path / "out" / LIBRARY_DIR
-    sources = [main, *sorted((library / "src").glob("*.c"))]
-    program = Build("gcc", SANITIZE).compile(sources, [library / "include"], tmp_path / "push")
+    program = push_program(result, tmp_path, Build("gcc", SANITIZE))
     (tmp_path / "pcm").write_bytes(CLIPS[0].tobytes())
     line = np.pad(CLIPS[0], (found.lead, 0))
     runs = line[: len(line) // found.frames * found.frames].reshape(-1, 1, found.frames)
