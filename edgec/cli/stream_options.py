@@ -25,7 +25,8 @@ FrontEndOption = Annotated[
         "--front-end",
         metavar="NAME[:KEY=VALUE,...]",
         help="Compute features of sound before the network, in integers: log-mel, mfcc, "
-        "mlperf-sww, mlperf-kws. Samples and calibration data may then be recordings.",
+        "mlperf-sww, mlperf-kws, micro; none: not even what the model's file names. Samples and "
+        "calibration data may then be recordings.",
         rich_help_panel=STREAMS,
     ),
 ]
