@@ -75,7 +75,7 @@ class ProjectFile:
                 where=f"{self.path}: {table}",
                 hint=f"begin it with a line [{table}]",
             )
-        values = {}
+        values: dict[str, Any] = {}
         for key, value in found.items():
             where = f"{self.path}: {table + '.' if table else ''}{shown(key)}"
             if key in tables:

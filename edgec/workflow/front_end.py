@@ -41,7 +41,7 @@ def with_said_front_end(options: CompileOptions, model: Path) -> CompileOptions:
     """Options with the front end that the model's own file names, where they name none.
 
     Args:
-        options: of the user; ``none`` leaves out what the file says.
+        options: asked for by the user; ``none`` leaves out what the file says.
         model: model file.
 
     Raises:

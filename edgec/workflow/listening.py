@@ -13,6 +13,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.samples import read_sound
+from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import FrontEndReport, Report
 from edgec.sim.emulator import EmulatedFirmware
@@ -163,13 +164,18 @@ def listens(report: Report) -> FrontEndReport:
     return report.front_end
 
 
-def recording(report: Report, path: Path) -> Array:
+def recording(report: Report, path: Path, *, resample: bool = False) -> Array:
     """The samples of a recording for a build with a front end, int16 [L].
 
     Raises:
         ConfigError: it cannot be read, or does not fit.
     """
-    return read_sound(path, listens(report).rate)
+    return read_sound(path, listens(report).rate, resample=resample)
+
+
+def faults_of(report: Report, sound: Array) -> tuple[str, ...]:
+    """Sentences on what is wrong with a recording, int16 [L], for a build with a front end."""
+    return sound_faults(sound[None], listens(report).rate) if len(sound) else ()
 
 
 @contextlib.contextmanager

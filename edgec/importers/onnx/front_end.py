@@ -21,5 +21,5 @@ def front_end_of(path: Path) -> str:
     """
     if METADATA_KEY.encode() not in read_file(path, MAX_MODEL_BYTES):
         return ""  # without parsing a large model for nothing
-    found = {each.key: each.value for each in load_model(path).metadata_props}
+    found = {str(each.key): str(each.value) for each in load_model(path).metadata_props}
     return found.get(METADATA_KEY, "")
