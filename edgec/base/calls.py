@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from edgec.base.digests import LATER
 
@@ -50,6 +50,7 @@ class StepLoop:
         count: number of turns.
         first_step, end_step: the first step, and the first one after the last.
         firings: for each of the steps the turns in which it runs; empty: it runs in all.
+        varies: `count` is that of the longest run; one that is shorter by 1 has a turn less.
     """
 
     name: str
@@ -57,6 +58,11 @@ class StepLoop:
     first_step: int
     end_step: int
     firings: tuple[Firing, ...] = field(default=(), metadata=LATER)
+    varies: bool = field(default=False, metadata=LATER)
+
+    def less(self, less: int) -> StepLoop:
+        """The loop in a run that is shorter by `less` than the longest."""
+        return replace(self, count=self.count - less) if self.varies else self
 
     def firing(self, step: int) -> Firing | None:
         """The turns in which a step runs; None: all of them."""

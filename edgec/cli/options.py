@@ -116,9 +116,9 @@ MaxLengthOption = Annotated[
     typer.Option(
         "--max-length",
         metavar="[NAME=]128",
-        help="For transformers: let each run choose the length of the dynamic dimension NAME, up "
-        "to this maximum (NAME is not needed if there is only one). Shorter runs take less time. "
-        "In C: edgec_<model>_run_length.",
+        help="For transformers and recurrent networks: let each run choose the length of the "
+        "dynamic dimension NAME, up to this maximum (NAME is not needed if there is only one). "
+        "Shorter runs take less time. In C: edgec_<model>_run_length.",
         rich_help_panel=TRANSFORMERS,
     ),
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from edgec.base.calls import StepLoop
 from edgec.base.dtypes import DType
 from edgec.codegen.cliterals import comment_text
@@ -160,7 +162,7 @@ def _fill(fill: Fill) -> str:
 
 def _loop(program: Program, loop: StepLoop, level: int) -> LoopContext:
     turn = _turn(level)
-    first, end = "0", str(loop.count)
+    first, end = "0", program.turns(loop).text(_TOKENS)
     if program.handed is not None and loop is program.loops[0]:
         first, end = "first_turn", "end_turn"
     head = f"for (int32_t {turn} = {first}; {turn} < {end}; {turn}++) {{"
@@ -172,12 +174,32 @@ def _turn(level: int) -> str:
     return f"turn_{level}"
 
 
-def _turns(program: Program, number: int) -> tuple[str, ...]:
-    """The variables that count the turns of a step."""
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """The turn of a loop in which a step runs, in C.
+
+    Attributes:
+        number: its number.
+        place: its place in a tensor in which the last turn comes first, counted from the place
+            that turn 0 has in the longest run: shorter runs begin further in front.
+    """
+
+    number: str
+    place: str
+
+    @classmethod
+    def of(cls, variable: str, loop: StepLoop, program: Program) -> _Turn:
+        """The turn that a variable of the C function counts."""
+        less = f"({variable} + {program.max_length} - {_TOKENS})"
+        return cls(variable, less if loop.varies else variable)
+
+
+def _turns(program: Program, number: int) -> tuple[_Turn, ...]:
+    """The turns of a step, of the loops around it."""
     loops = program.loops_around(number)
     if loops and loops[-1].firings:
-        return (_time(number),)
-    return tuple(_turn(level) for level in range(len(loops)))
+        return (_Turn.of(_time(number), loops[-1], program),)
+    return tuple(_Turn.of(_turn(level), loop, program) for level, loop in enumerate(loops))
 
 
 def _time(number: int) -> str:
@@ -229,7 +251,9 @@ def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[Step
     if step.written is None:
         return size
     # The tensor of all turns is whole after the last one.
-    return f"{_turn(len(loops) - 1)} == {loops[-1].count - 1} ? {size} : 0U"
+    turns = program.turns(loops[-1])
+    last = replace(turns, fixed=turns.fixed - 1).text(_TOKENS)
+    return f"{_turn(len(loops) - 1)} == {last} ? {size} : 0U"
 
 
 def _argument(
@@ -237,7 +261,7 @@ def _argument(
     step: Step,
     constants: tuple[str, ...],
     program: Program,
-    turns: tuple[str, ...],
+    turns: tuple[_Turn, ...],
 ) -> str:
     if isinstance(argument, TensorArg):
         return _pointer(argument, turns)
@@ -245,7 +269,7 @@ def _argument(
 
 
 def _constant(
-    argument: ConstantRef, step: Step, name: str, program: Program, turns: tuple[str, ...]
+    argument: ConstantRef, step: Step, name: str, program: Program, turns: tuple[_Turn, ...]
 ) -> str:
     if isinstance(argument, TurnedConstant):
         start = f"(const int8_t *){name} + {argument.offset_bytes}"
@@ -256,19 +280,21 @@ def _constant(
     return f"(const void *){name}" if dtype is DType.INT16 or is_moved else name
 
 
-def _pointer(argument: TensorArg, turns: tuple[str, ...]) -> str:
+def _pointer(argument: TensorArg, turns: tuple[_Turn, ...]) -> str:
     place = _place(argument, turns)
     return place if argument.dtype is DType.INT8 else f"(void *)({place})"
 
 
-def _place(argument: TensorArg, turns: tuple[str, ...]) -> str:
+def _place(argument: TensorArg, turns: tuple[_Turn, ...]) -> str:
     return f"{argument.space.value} + {argument.offset_bytes}{_moved(argument.strides, turns)}"
 
 
-def _moved(strides: tuple[int, ...], turns: tuple[str, ...]) -> str:
+def _moved(strides: tuple[int, ...], turns: tuple[_Turn, ...]) -> str:
     """By how much a place moves on, " + turn_0 * 16"."""
     return "".join(
-        f" {'-' if stride < 0 else '+'} {turns[level]} * {abs(stride)}"
+        f" - {turns[level].place} * {-stride}"
+        if stride < 0
+        else f" + {turns[level].number} * {stride}"
         for level, stride in enumerate(strides)
         if stride
     )

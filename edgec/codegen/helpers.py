@@ -63,6 +63,7 @@ class FeaturesContext:
         features: how many features there are.
         axis: the axis that counts them.
         inner: elements of a feature that lie one after the other.
+        max_length: as in `QuantizeContext`.
     """
 
     template: ClassVar[str] = "helpers/features.h.j2"
@@ -76,6 +77,7 @@ class FeaturesContext:
     inner: int
     scales: str
     zero_points: str
+    max_length: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,6 +219,7 @@ def _quantize(
             inner=math.prod(port.tensor.shape[axis + 1 :]),
             scales=c_list([f"{c_float(scale)}F" for scale in scales], 8),
             zero_points=c_list([c_int(point) for point in zero_points], 8),
+            max_length=program.axis(port.tensor) is not None,
         )
     in_float32 = port.tensor.in_float32
     return QuantizeContext(

@@ -270,9 +270,17 @@ def _form(node: Node) -> str:
 
 def _growth(graph: Graph, program: Program, node: Node, number: int) -> GrowthReport | None:
     """Sizes that a step has less in a shorter run, from runs shorter by 1 and by 2."""
+    step = program.steps[number]
+    if any(loop.varies for loop in program.loops_around(number)):
+        return GrowthReport(
+            output_axis=program.axis(step.output),
+            input_row_bytes=0,
+            output_row_bytes=program.extent(step.output).each,
+            macs=(step.macs, 0),
+            turns=1,
+        )
     if not program.sizes_of_run(number):
         return None
-    step = program.steps[number]
     one, two = (specialized(graph, program.max_length - less) for less in (1, 2))
     missing_1, missing_2 = (step.macs - macs(other, node) for other in (one, two))
     # a - b and 2a - 4b.

@@ -23,11 +23,14 @@ class VariableLength:
         axes: by name, the axis of every value and constant that is shorter in a shorter run.  Its
             size there is `size - maximum + length`: a class token makes it one more than `length`.
         squares: constants [..., queries, keys] that are shorter on both of their last axes.
+        loops: names of the loops with a turn for each position: a run that is shorter by 1 has one
+            turn less.
     """
 
     maximum: int
     axes: Mapping[str, int]
     squares: frozenset[str] = frozenset()
+    loops: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "axes", MappingProxyType(dict(self.axes)))

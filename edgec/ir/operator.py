@@ -30,7 +30,7 @@ Tables with one entry for each operator class, written beside the function that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Generic, NamedTuple, Self, TypeVar
@@ -214,6 +214,13 @@ class Operator:
         """The operator whose output is shorter by `less` along `axis`.
 
         Only attributes that repeat the output's shape differ.
+        """
+        return self
+
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        """The operator in a run in which the loops of these names have `less` turns less.
+
+        Only operators at the border of a loop differ.
         """
         return self
 

@@ -64,7 +64,6 @@ def _front(constant: Constant, variable: VariableLength, length: int) -> Constan
 
 
 def _node(node: Node, variable: VariableLength, length: int) -> Node:
-    axis = variable.axes.get(node.outputs[0])
-    if axis is None:
-        return node
-    return replace(node, attrs=node.attrs.shortened(axis, variable.maximum - length))
+    axis, less = variable.axes.get(node.outputs[0]), variable.maximum - length
+    attrs = node.attrs.in_fewer_turns(variable.loops, less)
+    return replace(node, attrs=attrs if axis is None else attrs.shortened(axis, less))

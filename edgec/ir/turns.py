@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -45,6 +45,12 @@ class Loop:
     def chain(self) -> tuple[Loop, ...]:
         """The loops around a turn, the outermost first, this one last."""
         return (*(self.within.chain if self.within else ()), self)
+
+    def fewer(self, names: Set[str], less: int) -> Loop:
+        """The loop in a run in which the loops of these names have `less` turns less."""
+        count = self.count - less if self.name in names else self.count
+        within = None if self.within is None else self.within.fewer(names, less)
+        return replace(self, count=count, within=within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +115,10 @@ class Part:
     def in_frame(self, frame: tuple[int, ...]) -> Part:
         """The part of ``x.transpose(frame)``."""
         return replace(self, axis=frame.index(self.axis))
+
+    def fewer(self, less: int) -> Part:
+        """The part in a run with `less` turns less: the last part, if it comes first, is nearer."""
+        return replace(self, start=self.start + min(self.step, 0) * less)
 
 
 Scope = Loop | None

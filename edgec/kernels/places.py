@@ -20,7 +20,7 @@ from edgec.ir import qops
 from edgec.ir.carried import Reading, late_readings, readings
 from edgec.ir.graph import Graph, Node
 from edgec.ir.rows import ROWS
-from edgec.ir.turns import Part, Scope, depth
+from edgec.ir.turns import Loop, Part, Scope, depth
 from edgec.memory import ALIGNMENT_BYTES
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class _Borders:
         attrs = node.attrs_as(qops.QTurnStack)
         source = self._seen(node.input)
         one = is_one_piece(self._graph, node.output, attrs.part, attrs.loop)
-        if not one or not self._is_free(source, attrs.loop):
+        if not one or not self._is_free(source, attrs.loop) or self._is_left(source, attrs.loop):
             return False
         self.links[source] = part_place(self._graph, node.output, attrs.part, attrs.loop)
         return True
@@ -235,7 +235,7 @@ class _Borders:
     def _slice(self, node: Node) -> bool:
         attrs = node.attrs_as(qops.QTurnSlice)
         one = is_one_piece(self._graph, node.input, attrs.part, attrs.loop)
-        if self._graph.is_constant(node.input) or not one:
+        if self._graph.is_constant(node.input) or not one or self._is_left(node.output, attrs.loop):
             return False
         self.links[node.output] = part_place(self._graph, node.input, attrs.part, attrs.loop)
         return True
@@ -245,6 +245,19 @@ class _Borders:
             return False
         self.links[node.output] = Place(node.input)
         return True
+
+    def _is_left(self, name: str, loop: Loop) -> bool:
+        """Whether a value of the last turn is read where the length of a run says which that is."""
+        length = self._graph.length
+        if length is None or loop.name not in length.loops:
+            return False
+        waiting = [name]
+        while waiting:
+            for node in self._graph.consumers[waiting.pop()]:
+                if isinstance(node.attrs, qops.QTurnLast):
+                    return True
+                waiting.extend(node.outputs if isinstance(node.attrs, qops.QReshape) else ())
+        return False
 
     def _seen(self, name: str) -> str:
         """The value that others are a reshape of."""

@@ -46,6 +46,10 @@ def sizes_of_run(
 
 
 def _is_variable(graph: Graph, node: Node) -> bool:
-    """A tensor that the node reads or writes has the variable axis."""
-    names = (*node.inputs, *node.outputs)
-    return graph.length is not None and any(name in graph.length.axes for name in names)
+    """A tensor that the node reads or writes has the variable axis.
+
+    At the border of a loop a turn has its part of such a tensor, which is as large in all runs.
+    """
+    if graph.length is None or node.attrs.border is not None:
+        return False
+    return any(name in graph.length.axes for name in (*node.inputs, *node.outputs))

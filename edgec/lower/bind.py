@@ -101,8 +101,15 @@ def bind(graph: Graph, choices: Sequence[KernelChoice]) -> Bound:
     numbers = {spec: number for number, spec in enumerate(kernels)}
     pool = ConstantPool()
     calls = tuple(_call(graph, choice, numbers[choice.spec], pool) for choice in choices)
+    varying = frozenset[str]() if graph.length is None else graph.length.loops
     loops = tuple(
-        StepLoop(each.loop.name, each.loop.count, each.first_step, each.end_step)
+        StepLoop(
+            each.loop.name,
+            each.loop.count,
+            each.first_step,
+            each.end_step,
+            varies=each.loop.name in varying,
+        )
         for each in loop_steps(graph, choices)
     )
     loops += tuple(

@@ -285,6 +285,10 @@ class Program:
         """The loops that repeat a step, from the outermost on."""
         return loops_around(self.loops, step)
 
+    def turns(self, loop: StepLoop) -> Extent:
+        """The number of turns of a loop."""
+        return Extent(1, loop.count - self.max_length) if loop.varies else Extent(0, loop.count)
+
     def times(self, step: int) -> int:
         """Number of calls of a step in a run."""
         return times_called(self.loops, step)
@@ -320,6 +324,7 @@ class Program:
             inputs=ports(self.inputs),
             outputs=ports(self.outputs),
             tensors=tuple(tensors.values()),
+            loops=tuple(loop.less(self.max_length - length) for loop in self.loops),
             steps=tuple(step.with_tensors(tensors) for step in self.steps),
         )
 

@@ -6,6 +6,8 @@ equal, or its beginning: then one graph stands for all lengths.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from edgec.base.errors import ImportModelError, UnsupportedModelError, UnsupportedNode
@@ -15,7 +17,10 @@ from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.length import VariableLength, layout_problem, slice_problem
 from edgec.ir.real import RealOperator
 
-_REMEDY = "pool with attention, a mean or the first token; or compile it without --max-length"
+REMEDY = (
+    "pool with attention, a mean, the first token or the last state; or compile it without "
+    "--max-length"
+)
 
 
 def with_real_length(longest: Graph, shorter: Graph) -> Graph:
@@ -38,15 +43,17 @@ def with_real_length(longest: Graph, shorter: Graph) -> Graph:
             raise ImportModelError(
                 f"the input has the variable axis more than once: {list(longest.shape(name))}",
                 where=shown(name),
-                hint="give masks one entry a token; or " + _REMEDY,
+                hint="give masks one entry a token; or " + REMEDY,
             )
     axes = {name: found[0] for name, found in changed.items() if found}
     maximum = max((longest.shape(n)[axes[n]] for n in longest.inputs if n in axes), default=0)
+    loops = _loops(longest, shorter)
+    length = VariableLength(maximum, axes, loops=loops)
     problems = tuple(
         _problem(longest, node, reason)
         for node, other in zip(longest.nodes, shorter.nodes, strict=True)
-        if (reason := _difference(longest, shorter, node, other, changed[node.output]))
-        or (reason := _impossible(longest, node, VariableLength(maximum, axes)))
+        if (reason := _difference(longest, shorter, node, other, changed[node.output], loops))
+        or (reason := _impossible(longest, node, length))
     )
     if problems:
         raise UnsupportedModelError(problems)
@@ -58,7 +65,18 @@ def with_real_length(longest: Graph, shorter: Graph) -> Graph:
                 squares.add(name)
             elif found:
                 axes[name] = found[0]
-    return longest.replace(length=VariableLength(maximum, axes, frozenset(squares)))
+    return longest.replace(length=replace(length, axes=axes, squares=frozenset(squares)))
+
+
+def _loops(longest: Graph, shorter: Graph) -> frozenset[str]:
+    """Names of the loops that have a turn less in the shorter graph."""
+    found = set()
+    for node, other in zip(longest.nodes, shorter.nodes, strict=True):
+        mine, its = node.attrs.border, other.attrs.border
+        loop, less = mine and mine.loop, its and its.loop
+        if loop is not None and less is not None and loop.count == less.count + 1:
+            found.add(loop.name)
+    return frozenset(found)
 
 
 def _check_same_structure(longest: Graph, shorter: Graph) -> None:
@@ -75,7 +93,7 @@ def _another_network(where: str) -> ImportModelError:
     return ImportModelError(
         "the network changes when its input is shorter by 1",
         where=shown(where),
-        hint=_REMEDY,
+        hint=REMEDY,
     )
 
 
@@ -87,7 +105,12 @@ def _changed_axes(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ..
 
 
 def _difference(
-    longest: Graph, shorter: Graph, node: Node, other: Node, changed: tuple[int, ...]
+    longest: Graph,
+    shorter: Graph,
+    node: Node,
+    other: Node,
+    changed: tuple[int, ...],
+    loops: frozenset[str],
 ) -> str:
     """Reason why `node` does not stand for all lengths; "" if it does."""
     one, its = longest.shape(node.output), shorter.shape(node.output)
@@ -105,7 +128,7 @@ def _difference(
         ):
             return f"the constant {shown(mine)} is another one at another length"
     attrs = node.attrs.shortened(changed[0], 1) if changed else node.attrs
-    if attrs != other.attrs:
+    if attrs.in_fewer_turns(loops, 1) != other.attrs:
         return "its numbers depend on the length"
     return ""
 
@@ -114,6 +137,10 @@ def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
     """Reason why `node` cannot serve the shortest run; "" if it can."""
     axis, own = length.axes.get(node.output), length.axes.get(node.first)
     attrs = node.attrs_as(RealOperator)
+    loop = attrs.border.loop if attrs.border is not None else None
+    nested = loop is not None and loop.within is not None
+    if loop is not None and nested and length.loops & {each.name for each in loop.chain}:
+        return "a loop with a turn for each position has another one within or around it"
     shapes = attrs.Inputs.of(graph.shapes(node))
     if own is not None and attrs.mixes_positions(shapes, own):
         return "it mixes positions along the variable axis"
@@ -142,5 +169,5 @@ def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
         op=node.op,
         shape="x".join(map(str, graph.shape(node.output))),
         reason=reason,
-        remedy=_REMEDY,
+        remedy=REMEDY,
     )

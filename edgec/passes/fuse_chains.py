@@ -24,7 +24,7 @@ MOST_OPERANDS = 8
 
 def fuse_chains(graph: Graph) -> Graph:
     """Apply the rule until it does not apply."""
-    return graph if graph.length is not None else sweep(graph, _rewrite)
+    return sweep(graph, _rewrite)
 
 
 def chain_notes(_before: Graph, after: Graph) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from edgec.passes.hide_by_choice import hide_by_choice
 from edgec.passes.hold_carried import held_notes, hold_carried
 from edgec.passes.images_in_turns import image_notes, images_in_turns
 from edgec.passes.join_products import join_products
+from edgec.passes.last_turn import last_turn
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.merge_reduce import merge_reduce
@@ -63,6 +64,7 @@ REAL_PASSES = (
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),
+    Pass("last_turn", Stage.REAL, Stage.REAL, last_turn),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )
 """The passes from the imported graph to the one that is calibrated."""

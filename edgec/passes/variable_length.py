@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from edgec.base.errors import InternalError, UnsupportedModelError, UnsupportedNode
@@ -18,6 +19,7 @@ from edgec.ir.length import MIN_LENGTH, VariableLength, layout_problem, slice_pr
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
 from edgec.ir.weighted import plain_inputs
+from edgec.passes.compare_lengths import REMEDY
 
 
 def with_variable_length(graph: Graph, real: Graph) -> Graph:
@@ -41,7 +43,8 @@ def with_variable_length(graph: Graph, real: Graph) -> Graph:
             problems.append(_problem(graph, node, str(refused)))
     if problems:
         raise UnsupportedModelError(tuple(problems))
-    found = graph.replace(length=VariableLength(scan.maximum, scan.axes, frozenset(scan.squares)))
+    squares = frozenset(scan.squares)
+    found = graph.replace(length=VariableLength(scan.maximum, scan.axes, squares, scan.loops))
     verify(specialized(found, MIN_LENGTH), Stage.INTEGER, "with_variable_length")
     return found
 
@@ -58,13 +61,14 @@ class _Scan:
         real: the float network.
         wanted: the axes of its values.
         maximum: length of the longest run.
+        loops: names of the loops with a turn for each position.
         axes: the variable axis of each tensor that varies.
         squares: constants that vary on both of their last axes.
     """
 
     def __init__(self, graph: Graph, real: Graph, length: VariableLength) -> None:
         self.graph, self.real = graph, real
-        self.wanted, self.maximum = length.axes, length.maximum
+        self.wanted, self.maximum, self.loops = length.axes, length.maximum, length.loops
         self.axes: dict[str, int] = {}
         self.squares: set[str] = set()
         for name in graph.inputs:
@@ -82,7 +86,7 @@ class _Scan:
         if wanted is not None:  # before a refusal, so that later nodes are looked at, too
             self._note(node.output, wanted)
         axis = None
-        if any(name in self.axes for name in node.inputs):
+        if any(name in self.axes for name in node.inputs) or self._turns(node):
             rule = _RULES.get(type(node.attrs))
             if rule is None:
                 raise _RefusedError("it mixes positions along the variable axis")
@@ -91,6 +95,11 @@ class _Scan:
             raise _RefusedError("shorter runs of the float network do something else here")
         if axis is not None:
             self._note(node.output, axis)
+
+    def _turns(self, node: Node) -> bool:
+        """Whether it stands at the border of a loop with a turn for each position."""
+        border = node.attrs.border
+        return border is not None and border.loop is not None and border.loop.name in self.loops
 
     def origin(self, name: str) -> str:
         """The name that a value has in the float network, if it is one of its tensors."""
@@ -164,7 +173,9 @@ def _arg_max(scan: _Scan, node: Node) -> int | None:
 def _pointwise(scan: _Scan, node: Node) -> int | None:
     attrs = node.attrs_as(qops.QConv)
     kernel = scan.graph.shape(plain_inputs(node).w)[1:3]
-    if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
+    channels = scan.graph.shape(node.first)[3]
+    grouped = attrs.group != 1 and not attrs.group == channels == scan.graph.shape(node.output)[3]
+    if (*kernel, *attrs.strides) != (1,) * 4 or any(attrs.pads) or grouped:
         raise _RefusedError("its window reaches over the variable axis")
     return _by_position(scan, node)
 
@@ -247,6 +258,38 @@ def _places(scan: _Scan, name: str, queries: bool, keys: bool) -> None:
         scan.constant(name, len(scan.graph.shape(name)) - (2 if queries else 1))
 
 
+def _turn_slice(scan: _Scan, node: Node) -> int | None:
+    """A turn reads a position, or a window of some that moves on by one."""
+    attrs = node.attrs_as(qops.QTurnSlice)
+    if attrs.loop.name not in scan.loops or abs(attrs.part.step) != 1:
+        raise _RefusedError("a loop reads a part of the positions")
+    if scan.axes.get(node.input, attrs.part.axis) != attrs.part.axis:
+        raise _RefusedError("each turn of a loop reads all positions")
+    if scan.graph.is_constant(node.input):
+        scan.constant(node.input, attrs.part.axis)
+    return None
+
+
+def _turn_stack(scan: _Scan, node: Node) -> int | None:
+    attrs = node.attrs_as(qops.QTurnStack)
+    if node.input in scan.axes:
+        raise _RefusedError("each turn of a loop computes all positions")
+    return attrs.part.axis
+
+
+def _in_turns(scan: _Scan, node: Node) -> int | None:
+    """A value that turns carry, or that the last one leaves, has one size in all runs."""
+    if node.first in scan.axes:
+        raise _RefusedError("each turn of a loop computes all positions")
+    return None
+
+
+def _chain(scan: _Scan, node: Node) -> int | None:
+    """Functions of elements, with tables after the operands."""
+    names = node.inputs[: len(node.inputs) - qops.table_count(scan.graph, node)]
+    return _elementwise(scan, replace(node, inputs=names))
+
+
 _RULES: Mapping[type, Callable[[_Scan, Node], int | None]] = MappingProxyType(
     {
         **dict.fromkeys((qops.QGemm, qops.QNorm, qops.QSoftmax), _by_position),
@@ -260,6 +303,10 @@ _RULES: Mapping[type, Callable[[_Scan, Node], int | None]] = MappingProxyType(
         qops.QTranspose: _transpose,
         qops.QSlice: _slice,
         qops.QConcat: _concat,
+        qops.QChain: _chain,
+        qops.QTurnSlice: _turn_slice,
+        qops.QTurnStack: _turn_stack,
+        **dict.fromkeys((qops.QTurnLast, qops.QCarry), _in_turns),
     }
 )
 
@@ -270,5 +317,5 @@ def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
         op=node.op,
         shape="x".join(map(str, graph.shape(node.output))),
         reason=f"{reason}, in a model of variable length",
-        remedy="pool with attention, a mean or the first token; or compile it without --max-length",
+        remedy=REMEDY,
     )

@@ -166,6 +166,8 @@ def count_instructions(
     if length is not None:
         report.at_length(length)
     given = profile_input(report, input, length)
+    if given.length is not None:
+        report = report.at_length(given.length)
     elf = firmware_program(folder, report)
     run = trace_program(
         elf, report.board, given.arrays, bits=bits, length=given.length, calls=report.calls
@@ -176,8 +178,6 @@ def count_instructions(
             where=str(folder),
             hint="compile it again",
         )
-    if given.length is not None:
-        report = report.at_length(given.length)
     return _summary(report, run, given.words)
 
 

@@ -68,6 +68,8 @@ def profile(
     if length is not None:
         report.at_length(length)
     given = profile_input(report, input, length)
+    if given.length is not None:
+        report = report.at_length(given.length)
     model = core_model(board.core, board.fpu)
     pricer = Pricer(load_image(elf, board), model)
     run = trace_inference(
@@ -84,8 +86,6 @@ def profile(
             where=str(folder),
             hint="compile it again",
         )
-    if given.length is not None:
-        report = report.at_length(given.length)
     return _summary(report, run.trace, pricer, model, mode, given.words)
 
 

@@ -109,13 +109,6 @@ def quantization_effects(options: IntegerOptions, graph: Graph, samples: int) ->
             "leave out --target-db and --max-drop",
         ),
         *_effort_effects(quant, graph, samples),
-        Effect(
-            "--max-length",
-            options.max_length is not None,
-            transformer,
-            "only transformers can have a variable length",
-            "fix the shapes with --shape",
-        ),
     )
 
 

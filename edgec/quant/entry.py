@@ -116,12 +116,17 @@ def quantize(
     run = _Run(calibration, options, progress, converters, prices, chooser)
     if is_wide(graph):
         found = run.by_file(graph)
-    elif is_searched(graph):
+    elif is_searched(graph) or _pools_all_steps(graph, shorter):
         found = run.by_search(graph, shorter)
     else:
-        found = run.by_observers(graph)
+        found = run.by_observers(graph, shorter)
     refuse_endless_outputs(found.integer)
     return found
+
+
+def _pools_all_steps(graph: Graph, shorter: Graph | None) -> bool:
+    """Whether it takes a mean over the variable axis, which is attention: it serves all lengths."""
+    return shorter is not None and is_searched(mean_by_attention(with_real_length(graph, shorter)))
 
 
 def keeps_activation_bits(graph: Graph) -> bool:
@@ -150,8 +155,9 @@ class _Run:
         self._converters = converters
         self._steps = len(REAL_PASSES)
 
-    def by_observers(self, graph: Graph) -> Quantized:
+    def by_observers(self, graph: Graph, shorter: Graph | None) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
+        lengths = None if shorter is None else with_real_length(graph, shorter)
         found, converted, refit = self._observed(graph)
         check_intervals(converted)
         check_reach(converted)
@@ -164,7 +170,10 @@ class _Run:
         notes = (*_texts(integer), *said)
         annotated_graph = None if mixed else found.graph
         partly = _without_int16(found.graph, converted)
-        return Quantized(integer.graph, annotated_graph, report, notes, found.real, partly)
+        ready = integer.graph
+        if lengths is not None:
+            ready = with_variable_length(ready, lengths)
+        return Quantized(ready, annotated_graph, report, notes, found.real, partly)
 
     def _observed(self, graph: Graph) -> tuple[Annotated, Graph, Refit]:
         """The integer graph, with int16 codes where they are asked for.

@@ -69,7 +69,10 @@ _STEPS = QuantParams.per_tensor(FEATURE_STEP, 0)
 
 
 def with_feature_scales(
-    graph: Graph, samples: Mapping[str, Array] | None, synthetic: tuple[float, float]
+    graph: Graph,
+    samples: Mapping[str, Array] | None,
+    synthetic: tuple[float, float],
+    shorter: Graph | None = None,
 ) -> tuple[Graph, Mapping[str, Array] | None]:
     """Apply the rules to all inputs.
 
@@ -77,6 +80,8 @@ def with_feature_scales(
         graph: REAL stage, cleaned.
         samples: calibration data, float32 [N, ...] by input, or None.
         synthetic: range of the noise that stands for data where there are none.
+        shorter: the network for a shorter run, of a model of variable length: an axis of another
+            size there counts no features.
 
     Returns:
         The graph, whose scaled inputs are in steps (`Graph.input_features`), and the samples for
@@ -87,7 +92,7 @@ def with_feature_scales(
         value = graph.values[name]
         if value.dtype is DType.FLOAT32 and len(value.shape) >= 2 and name not in graph.outputs:
             data = None if samples is None else samples[name]
-            scaled = _Input(graph, name, data, synthetic).scaled()
+            scaled = _Input(graph, name, data, synthetic, shorter).scaled()
             if scaled is not None:
                 graph, found[name] = scaled
     if samples is not None:
@@ -98,15 +103,33 @@ def with_feature_scales(
     return (fold_batch_norm(graph) if found else graph), samples
 
 
+def with_scales_of(graph: Graph, features: Mapping[str, QuantParams]) -> Graph:
+    """A network whose inputs are in the steps that `with_feature_scales` found for another one.
+
+    Args:
+        graph: REAL stage, cleaned: the other network for another length of its inputs.
+        features: `Graph.input_features` of the other one.
+    """
+    for name, params in features.items():
+        graph, _ = _Input(graph, name, None, (0.0, 1.0)).in_steps(params)
+    return fold_batch_norm(graph) if features else graph
+
+
 class _Input:
     """An input, which may get a scale for each feature."""
 
     def __init__(
-        self, graph: Graph, name: str, data: Array | None, synthetic: tuple[float, float]
+        self,
+        graph: Graph,
+        name: str,
+        data: Array | None,
+        synthetic: tuple[float, float],
+        shorter: Graph | None = None,
     ) -> None:
         self._graph, self._name, self._data, self._synthetic = graph, name, data, synthetic
         self._chain = chain_of(graph, name)
         self._window = len(graph.shape(name)) > 2
+        self._other = graph.shape(name) if shorter is None else shorter.shape(name)
 
     def scaled(self) -> tuple[Graph, QuantParams] | None:
         """The graph with the input in steps, and the parameters; None where one scale serves."""
@@ -114,23 +137,23 @@ class _Input:
         if not self._window:
             thresholds = _thresholds(graph, chain)
             if thresholds is not None:
-                return self._in_steps(_range_params(*_before(chain.along(1), thresholds), 1))
+                return self.in_steps(_range_params(*_before(chain.along(1), thresholds), 1))
         pinned = graph.values[chain.output].quant
         if pinned is not None:
             axis = (*chain.axes, len(graph.shape(self._name)) - 1)[0]
             params = _pinned_params(chain.along(axis), axis)
             if not chain.nodes or pinned != _STEPS or params is None:
                 return None
-            return self._in_steps(params)
+            return self.in_steps(params)
         tried = (self._along(axis) for axis in self._axes())
         params = next((each for each in tried if each is not None), None)
-        return None if params is None else self._in_steps(params)
+        return None if params is None else self.in_steps(params)
 
     def _axes(self) -> tuple[int, ...]:
         """The axes along which features may lie, the likeliest first."""
-        if self._chain.axes:
-            return self._chain.axes
-        return tuple(range(len(self._graph.shape(self._name)) - 1, 0, -1))
+        shape = self._graph.shape(self._name)
+        axes = self._chain.axes or tuple(range(len(shape) - 1, 0, -1))
+        return tuple(axis for axis in axes if shape[axis] == self._other[axis])
 
     def _along(self, axis: int) -> QuantParams | None:
         """Parameters of the features along an axis, None where one scale serves all."""
@@ -166,7 +189,7 @@ class _Input:
         own = [size if i == axis else 1 for i, size in enumerate(shape)]
         return np.broadcast_to(np.arange(shape[axis]).reshape(own), shape)
 
-    def _in_steps(self, params: QuantParams) -> tuple[Graph, QuantParams]:
+    def in_steps(self, params: QuantParams) -> tuple[Graph, QuantParams]:
         """The graph with the input in steps, from which readers take what the chain led to."""
         graph, chain, name = self._graph, self._chain, self._name
         builder = GraphBuilder.of(graph)

@@ -28,7 +28,7 @@ from edgec.ir.metadata import import_notes
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.passes.stream import Streamed
 from edgec.quant import QuantReport, quantize
-from edgec.quant.features import with_feature_scales
+from edgec.quant.features import with_feature_scales, with_scales_of
 from edgec.quant.precision.goal import Chooser, Prices
 from edgec.quant.precision.notes import precision_warnings
 from edgec.report.model import FrontEndReport
@@ -138,9 +138,10 @@ def real_model(
         samples, faults = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
+    shorter = _shorter(path, options)
     # Features of sound share a scale.
     graph, scaled = (
-        with_feature_scales(real.graph, moved, options.quant.synthetic_range)
+        with_feature_scales(real.graph, moved, options.quant.synthetic_range, shorter)
         if front is None
         else (real.graph, moved)
     )
@@ -152,19 +153,22 @@ def real_model(
         *(note.text for note in real.notes),
     )
     if options.max_length is not None:
-        _refuse_turns(graph)
-    return RealModel(imported, graph, scaled, notes, _shorter(path, options), about, faults)
+        _refuse_state(graph)
+    if shorter is not None:
+        shorter = with_scales_of(shorter, graph.input_features)
+    return RealModel(imported, graph, scaled, notes, shorter, about, faults)
 
 
-def _refuse_turns(graph: Graph) -> None:
-    """Check that nothing of a model of variable length repeats or is kept, by the file's names."""
-    repeated = (node for node in graph.nodes if node.attrs.border is not None)
-    names = dict.fromkeys(node.sources[0] if node.sources else node.name for node in repeated)
+def _refuse_state(graph: Graph) -> None:
+    """Check that a model of variable length keeps nothing from run to run, by the file's names."""
+    kept = (graph.producers[name] for name in graph.state)
+    names = dict.fromkeys(node.sources[0] if node.sources else node.name for node in kept)
     if names:
         raise ConfigError(
-            "it repeats a cell, or keeps a state, in runs of one length only",
+            "it keeps a state from run to run, in runs of one length only",
             where=", ".join(map(shown, names)),
-            hint="compile it without --max-length, for a number of steps that --shape gives",
+            hint="compile it without --max-length, for a number of steps that --shape gives; or "
+            "with --state none, so that each run begins anew",
         )
 
 

@@ -190,12 +190,21 @@ def test_shapes_of_other_dimensions(tmp_path: Path, capsys) -> None:
     assert "has not the maximum length 8" in wrong
 
 
-def test_only_transformers_have_lengths(tmp_path: Path, capsys) -> None:
+@pytest.mark.parametrize("op", ["Relu", "ReduceMax"])
+def test_other_networks_have_lengths_where_they_work_by_position(op, tmp_path, capsys) -> None:
     x = onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, "seq", 4])
     y = onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
-    graph = onnx.helper.make_graph([onnx.helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(op, ["x"], ["y"], **({"axes": [1]} if op == "ReduceMax" else {}))],
+        "g",
+        [x],
+        [y],
+    )
     opsets = [onnx.helper.make_opsetid("", 17)]
-    path = tmp_path / "relu.onnx"
+    path = tmp_path / "model.onnx"
     onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
     arguments = ["compile", path, "--board", "host", "--max-length", "8", "--out", tmp_path / "o"]
-    assert "only transformers" in failure(capsys, *arguments)
+    if op == "Relu":
+        assert run_app([*map(str, arguments), "--no-build"]) == 0
+    else:
+        assert "along the variable axis" in failure(capsys, *arguments)

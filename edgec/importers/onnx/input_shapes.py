@@ -191,8 +191,9 @@ def shapes_at(
     """
     graph = model.graph
     stored = {tensor.name for tensor in graph.initializer}
+    batches = recurrent_batches(graph)
     open_dims = {
-        info.name: _open_dims(info)
+        info.name: _open_dims(info, batches.get(info.name, 0))
         for info in graph.input
         if info.name not in stored and info.type.HasField("tensor_type")
     }
@@ -201,17 +202,18 @@ def shapes_at(
     for info in graph.input:
         axes = [axis for axis, name in open_dims.get(info.name, {}).items() if name == symbol]
         if axes:
-            longest = _longest(info, axes, option, shapes.get(info.name))
+            given = shapes.get(info.name)
+            longest = _longest(info, axes, option, given, batches.get(info.name, 0))
             found[info.name] = tuple(
                 length if axis in axes else size for axis, size in enumerate(longest)
             )
     return found
 
 
-def _open_dims(info: onnx.ValueInfoProto) -> dict[int, str]:
+def _open_dims(info: onnx.ValueInfoProto, batch: int) -> dict[int, str]:
     """Names of the open dimensions of an input ("" without a name), but for the batch."""
     dims = enumerate(_declared(info) or ())
-    return {axis: dim or "" for axis, dim in dims if axis and not isinstance(dim, int)}
+    return {axis: dim or "" for axis, dim in dims if axis != batch and not isinstance(dim, int)}
 
 
 def _symbol(open_dims: Mapping[str, Mapping[int, str]], option: MaxLength) -> str:
@@ -240,13 +242,17 @@ def _symbol(open_dims: Mapping[str, Mapping[int, str]], option: MaxLength) -> st
 
 
 def _longest(
-    info: onnx.ValueInfoProto, axes: list[int], option: MaxLength, given: tuple[int, ...] | None
+    info: onnx.ValueInfoProto,
+    axes: list[int],
+    option: MaxLength,
+    given: tuple[int, ...] | None,
+    batch: int,
 ) -> tuple[int, ...]:
     """The shape of an input in the longest run."""
     dims = _declared(info) or ()
     if given is None:
         sizes = [dim if isinstance(dim, int) else 0 for dim in dims]
-        sizes[0] = sizes[0] or 1
+        sizes[batch] = sizes[batch] or 1
         for axis in axes:
             sizes[axis] = option.maximum
         given = tuple(sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 
@@ -35,6 +36,10 @@ class _OfPart(_Moved):
 
     def in_frame(self, frame: Perm) -> Self:
         return replace(self, part=self.part.in_frame(frame))
+
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        part = self.part.fewer(less) if self.loop.name in loops else self.part
+        return replace(self, loop=self.loop.fewer(loops, less), part=part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,9 @@ class TurnLast(_Moved):
     def border(self) -> Border:
         return Border(self.loop, enters=False, each_turn=False)
 
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        return replace(self, loop=self.loop.fewer(loops, less))
+
 
 @dataclass(frozen=True, slots=True)
 class Carry(_Moved):
@@ -85,6 +93,10 @@ class Carry(_Moved):
     @property
     def border(self) -> Border:
         return Border(self.loop, enters=True, each_turn=False)
+
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        loop = None if self.loop is None else self.loop.fewer(loops, less)
+        return replace(self, loop=loop)
 
 
 @dataclass(frozen=True, slots=True)

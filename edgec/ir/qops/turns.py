@@ -6,8 +6,9 @@ Codes pass unchanged: operands and output have one quantization.  The oracle of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Set
+from dataclasses import dataclass, field, replace
+from typing import ClassVar, Self
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
@@ -40,11 +41,20 @@ class _Moved(IntegerOperator):
 
 
 @dataclass(frozen=True, slots=True)
-class QTurnSlice(_Moved):
-    """The part of x that a turn reads; see `ops.TurnSlice`."""
+class _OfPart(_Moved):
+    """A value of which each turn has a part."""
 
     loop: Loop
     part: Part
+
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        part = self.part.fewer(less) if self.loop.name in loops else self.part
+        return replace(self, loop=self.loop.fewer(loops, less), part=part)
+
+
+@dataclass(frozen=True, slots=True)
+class QTurnSlice(_OfPart):
+    """The part of x that a turn reads; see `ops.TurnSlice`."""
 
     @property
     def border(self) -> Border:
@@ -55,11 +65,8 @@ class QTurnSlice(_Moved):
 
 
 @dataclass(frozen=True, slots=True)
-class QTurnStack(_Moved):
+class QTurnStack(_OfPart):
     """The values x of all turns as one tensor; see `ops.TurnStack`."""
-
-    loop: Loop
-    part: Part
 
     @property
     def border(self) -> Border:
@@ -79,6 +86,9 @@ class QTurnLast(_Moved):
     def border(self) -> Border:
         return Border(self.loop, enters=False, each_turn=False)
 
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        return replace(self, loop=self.loop.fewer(loops, less))
+
 
 @dataclass(frozen=True, slots=True)
 class QCarry(_Moved):
@@ -95,6 +105,10 @@ class QCarry(_Moved):
     @property
     def border(self) -> Border:
         return Border(self.loop, enters=True, each_turn=False)
+
+    def in_fewer_turns(self, loops: Set[str], less: int) -> Self:
+        loop = None if self.loop is None else self.loop.fewer(loops, less)
+        return replace(self, loop=loop)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,14 @@ class GrowthReport:
         output_axis: axis of the output that is shorter by n; None: none is.
         input_row_bytes, output_row_bytes: bytes of a token.
         macs: (a, b): a*n - b*n*n multiply-accumulates less.
+        turns: 1 for a step of a loop that has a turn for each token.
     """
 
     output_axis: int | None
     input_row_bytes: int
     output_row_bytes: int
     macs: tuple[int, int]
+    turns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ class LayerReport:
             macs=self.macs - linear * tokens + square * tokens * tokens,
             input_bytes=self.input_bytes - growth.input_row_bytes * tokens,
             output_bytes=self.output_bytes - growth.output_row_bytes * tokens,
+            turns=self.turns - growth.turns * tokens,
         )
 
 

@@ -136,7 +136,8 @@ class Report:
                 hint=f"lengths are 1 to {most}" if most else "compile it with --max-length",
             )
         layers = tuple(layer.less(self.max_length - length) for layer in self.layers)
-        return replace(self, layers=layers, macs=sum(layer.macs for layer in layers))
+        loops = tuple(loop.less(self.max_length - length) for loop in self.loops)
+        return replace(self, layers=layers, loops=loops, macs=sum(layer.macs for layer in layers))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""

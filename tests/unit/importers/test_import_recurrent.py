@@ -198,15 +198,31 @@ def test_weights_that_onnxruntime_quantized(
         assert np.abs(found[name][0] - wanted).max() < 0.02
 
 
-@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
-def test_a_number_of_steps_that_runs_choose_is_refused_by_name(direction, tmp_path):
-    proto = recurrent("GRU", steps=6, direction=direction, layout=1)
-    proto.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "steps"
-    proto.graph.node[0].name = "memory"
+def test_a_number_of_steps_that_runs_choose_beside_a_state_is_refused_by_name(tmp_path):
+    memory = node("Add", "h0 level", "hn")
+    memory.name = "memory"
+    proto = model(
+        [node("ReduceMax", "x", "level", axes=[1], keepdims=0), memory, node("Add", "x h0", "y")],
+        [info("x", 1, "steps", 4), info("h0", 1, 4)],
+        [info("y", 1, "steps", 4), info("hn", 1, 4)],
+    )
+    path = tmp_path / "model.onnx"
+    onnx.save(proto, path)
+    with pytest.raises(ConfigError, match="state.*one length") as caught:
+        real_model(path, None, IntegerOptions(max_length=MaxLength(6)))
+    assert "h0" in caught.value.where
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_the_steps_of_an_operator_are_the_open_dimension_that_is_no_batch(axis, tmp_path):
+    proto = recurrent("GRU", steps=6, layout=axis)
+    dims = proto.graph.input[0].type.tensor_type.shape.dim
+    dims[axis].dim_param, dims[1 - axis].dim_param = "steps", "batch"
     for output in proto.graph.output:
         output.type.tensor_type.ClearField("shape")
     path = tmp_path / "model.onnx"
     onnx.save(proto, path)
-    with pytest.raises(ConfigError, match="repeats a cell.*one length") as caught:
-        real_model(path, None, IntegerOptions(max_length=MaxLength(6)))
-    assert "memory" in caught.value.where
+    found = real_model(path, None, IntegerOptions(max_length=MaxLength(6)))
+    assert found.shorter is not None
+    longest, shorter = (graph.shape("x") for graph in (found.graph, found.shorter))
+    assert np.subtract(longest, shorter).tolist().count(1) == 1 == sum(longest) - sum(shorter)

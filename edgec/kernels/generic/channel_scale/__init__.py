@@ -16,6 +16,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
+from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_bytes, with_ending
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
@@ -38,6 +39,7 @@ class ChannelScale(LayerFunction):
         pixels, channels: shapes.
         shift: right shift with a multiplier of 31 bits.
         lift: 2^lift times the sum is what is multiplied; `shift` counts that, too.
+        variable: the pixels of a run are an argument.
     """
 
     family: ClassVar[str] = "channel_scale"
@@ -51,6 +53,11 @@ class ChannelScale(LayerFunction):
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     typed: TypedEnd | None = field(default=None, metadata=LATER)
     lift: int = 0
+    variable: bool = False
+
+    def run_parameters(self) -> tuple[str, ...]:
+        """The pixels of a run, where they vary."""
+        return ("int32_t pixels",) if self.variable else ()
 
     @property
     def factor(self) -> int:
@@ -126,4 +133,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     accepts=accepts,
     arguments=arguments,
+    lengths=Counted("pixels"),
 )

@@ -13,6 +13,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import stored_type
+from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import broadcast_loops
 from edgec.kernels.common.overlap import by_bytes
 from edgec.kernels.common.spec import Loop, Plain
@@ -53,6 +54,7 @@ class ElementwiseChain(Plain):
         loops: strides of the tensors; y is contiguous.
         types: element types of the tensors, then of y.
         tables: element types of the tables.
+        variable: the turns of the outermost loop are an argument.
     """
 
     family: ClassVar[str] = "elementwise_chain"
@@ -61,6 +63,7 @@ class ElementwiseChain(Plain):
     loops: tuple[Loop, ...]
     types: tuple[DType, ...]
     tables: tuple[DType, ...] = ()
+    variable: bool = False
 
     @property
     def stem(self) -> str:
@@ -92,6 +95,7 @@ class ElementwiseChain(Plain):
             *(f"const {t.c_name} *table{n}" for n, t in enumerate(self.tables)),
             f"{self.y_type} *y",
             *(f"const {each.c_type} *{each.parameter}" for each in self.structs),
+            *(("int32_t rows",) if self.variable else ()),
         )
 
     @property
@@ -165,4 +169,5 @@ FAMILY = KernelFamily(
     spec=spec,
     overlap=overlap,
     arguments=arguments,
+    lengths=Looped("loops"),
 )
