@@ -48,7 +48,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "edgec validate build/mine --on emulator",
         "edgec validate build/mine --data samples.npz --on device",
     ),
-    "profile": ("edgec profile build/mine", "edgec profile build/mine --html profile.html"),
+    "profile": ("edgec profile build/mine", "edgec profile build/mine --rate 10 --battery 1000mAh"),
     "compare": ("edgec compare build/before build/after",),
     "quantize": ("edgec quantize model.onnx --calibration samples.npz -o model.int8.onnx",),
     "compress": (

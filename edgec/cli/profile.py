@@ -22,6 +22,9 @@ from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.base.samples import SampleFile
+    from edgec.profile.energy import Battery
+
+_NO_RATE = "how long it lasts depends on how often the network runs"
 
 
 def profile(
@@ -40,6 +43,17 @@ def profile(
         int | None,
         typer.Option(
             min=1, help="Tokens of the run, for builds with --max-length (default: the most)."
+        ),
+    ] = None,
+    rate: Annotated[
+        float | None,
+        typer.Option(metavar="10", help="Runs a second: print the mean power, too."),
+    ] = None,
+    battery: Annotated[
+        str | None,
+        typer.Option(
+            metavar="1000mAh[@3.7V]",
+            help="With --rate: how many days a battery lasts (default: a lithium cell).",
         ),
     ] = None,
     on: Annotated[
@@ -69,6 +83,7 @@ def profile(
     from edgec.base.output_file import check_writable
     from edgec.cli.data import samples_of
     from edgec.profile import profile as profile_folder
+    from edgec.profile.energy import with_duty
     from edgec.profile.html import write_html
     from edgec.profile.measured import measurement_of, with_measurement
     from edgec.profile.text import print_profile
@@ -76,6 +91,7 @@ def profile(
 
     check_port(port, on)
     _check_place(on, measured)
+    cell = _battery(rate, battery)
     report = Report.read(folder)
     samples = samples_of(input, normalize)
     if report.board.linux is not None:
@@ -83,6 +99,7 @@ def profile(
             "html": html is not None,
             "measured": measured is not None,
             "on": on == "device",
+            "rate": rate is not None,
         }
         refuse_without_effect(
             Effect(
@@ -108,6 +125,8 @@ def profile(
         found = profile_folder(folder, samples, memory, length=length)
     if measurement is not None:
         found = with_measurement(found, measurement)
+    if rate is not None:
+        found = with_duty(found, rate, cell)
     if html is not None:
         write_html(found, report, html)
     if json:
@@ -118,6 +137,16 @@ def profile(
         console.print_next("edgec", "profile", folder, "--html", "profile.html")
     else:
         console.out.print(f"written to {html}", markup=False)
+
+
+def _battery(rate: float | None, battery: str | None) -> Battery | None:
+    """The battery, looked at before the work."""
+    from edgec.profile.energy import Battery
+
+    refuse_without_effect(
+        [Effect("--battery", battery is not None, rate is not None, _NO_RATE, "add --rate 10")]
+    )
+    return None if battery is None else Battery.parse(battery)
 
 
 def _check_place(on: str, measured: Path | None) -> None:

@@ -16,6 +16,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.length import VariableLength, layout_problem, slice_problem
 from edgec.ir.real import RealOperator
+from edgec.ir.turns import Scope
 
 REMEDY = (
     "pool with attention, a mean, the first token or the last state; or compile it without "
@@ -72,11 +73,16 @@ def _loops(longest: Graph, shorter: Graph) -> frozenset[str]:
     """Names of the loops that have a turn less in the shorter graph."""
     found = set()
     for node, other in zip(longest.nodes, shorter.nodes, strict=True):
-        mine, its = node.attrs.border, other.attrs.border
-        loop, less = mine and mine.loop, its and its.loop
+        loop, less = _loop_of(node), _loop_of(other)
         if loop is not None and less is not None and loop.count == less.count + 1:
             found.add(loop.name)
     return frozenset(found)
+
+
+def _loop_of(node: Node) -> Scope:
+    """The loop at whose border a node stands."""
+    border = node.attrs.border
+    return None if border is None else border.loop
 
 
 def _check_same_structure(longest: Graph, shorter: Graph) -> None:
@@ -137,7 +143,7 @@ def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
     """Reason why `node` cannot serve the shortest run; "" if it can."""
     axis, own = length.axes.get(node.output), length.axes.get(node.first)
     attrs = node.attrs_as(RealOperator)
-    loop = attrs.border.loop if attrs.border is not None else None
+    loop = _loop_of(node)
     nested = loop is not None and loop.within is not None
     if loop is not None and nested and length.loops & {each.name for each in loop.chain}:
         return "a loop with a turn for each position has another one within or around it"

@@ -113,8 +113,7 @@ def _tiles(found: Profile) -> tuple[Tile, ...]:
     ]
     if found.energy is not None:
         energy = found.energy
-        detail = f"estimate, {energy.run_ma:g} mA at {energy.volts:g} V"
-        tiles.append(Tile("energy", f"≈ {energy.microjoules:,.0f} µJ", detail))
+        tiles.append(Tile("energy", f"≈ {energy.microjoules:,.0f} µJ", f"estimate, {energy.words}"))
     if found.measured_cycles is not None:
         inside = found.total_cycles - found.outside.cycles
         error = f"estimate is {inside / max(found.measured_cycles, 1) - 1:+.1%} off"

@@ -8,13 +8,13 @@ from pathlib import Path
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
 from edgec.base.samples import Samples
+from edgec.profile.energy import energy_of
 from edgec.profile.inputs import profile_input
 from edgec.profile.pricing import PricedSegment, Pricer, floor_of
 from edgec.profile.types import (
     SCHEMA,
     CoreModelFacts,
     Counts,
-    EnergyEstimate,
     FunctionProfile,
     LayerProfile,
     Profile,
@@ -22,7 +22,6 @@ from edgec.profile.types import (
 from edgec.report.model import LayerReport, Report
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
-from edgec.target.board import Board
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 from edgec.timing.types import MemoryMode, Trace
@@ -130,7 +129,7 @@ def _summary(
         stack_limit_bytes=board.memory.stack_bytes,
         arena_bytes=report.memory.arena_bytes,
         arena_touched_bytes=trace.arena.high - trace.arena.low,
-        energy=_energy(board, total.cycles),
+        energy=energy_of(board, total.cycles),
         model=CoreModelFacts(model.name, model.known_error, tuple(model.sources)),
         floor=floor_of(board),
         ram_weights=_ram_weights(report),
@@ -169,12 +168,3 @@ def _functions(parts: list[PricedSegment]) -> tuple[FunctionProfile, ...]:
             sums[name] = sums.get(name, Counts()) + counts
     ordered = sorted(sums.items(), key=lambda item: (-item[1].cycles, item[0]))
     return tuple(FunctionProfile(name, counts) for name, counts in ordered)
-
-
-def _energy(board: Board, cycles: int) -> EnergyEstimate | None:
-    facts = board.energy
-    if facts is None:
-        return None
-    seconds = cycles / board.clock_hz
-    microjoules = facts.run_ma * 1e3 * facts.volts * seconds
-    return EnergyEstimate(microjoules, facts.run_ma, facts.volts, facts.source)

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from edgec.profile.compare import BuildFigures
 from edgec.profile.instructions import InstructionCounts, InstructionProfile, LayerInstructions
-from edgec.profile.types import LayerProfile, Profile
+from edgec.profile.types import DutyEstimate, LayerProfile, Profile
 from edgec.profile.widths import TradeOff
 from edgec.report.answer import bar, rate_words, size_words, time_words
 from edgec.report.console import count, is_verbose, print_labelled, safe
@@ -27,7 +27,7 @@ def print_profile(found: Profile, out: Console) -> None:
         out.print(f"cycle model: {safe(found.model.name)}")
         out.print(f"known error: {safe(found.model.known_error)}")
         if found.energy is not None:
-            out.print(f"current: {safe(found.energy.source)}")
+            out.print(f"energy from: {safe(found.energy.source)}")
     else:
         out.print(_slowest_table(found))
     seconds = found.total_cycles / found.clock_hz
@@ -39,6 +39,8 @@ def print_profile(found: Profile, out: Console) -> None:
         error = _measured(found.total_cycles - found.outside.cycles, found.measured_cycles)[1]
         print_labelled("measured", f"{measured}; the estimate is {error} off", out)
     print_labelled("energy", _energy(found), out)
+    if found.duty is not None:
+        print_labelled("power", _duty(found.duty), out)
     print_labelled("stack", _stack(found), out)
 
 
@@ -155,8 +157,19 @@ def _stack(found: Profile) -> str:
 def _energy(found: Profile) -> str:
     energy = found.energy
     if energy is None:
-        return "no current in the board's file"
-    return f"about {energy.microjoules:,.0f} µJ ({energy.run_ma:g} mA at {energy.volts:g} V)"
+        return "no figure in the board's file"
+    return f"about {energy.microjoules:,.0f} µJ a run ({energy.words})"
+
+
+def _duty(duty: DutyEstimate) -> str:
+    """The power of runs again and again, and how long a battery lasts."""
+    waiting = "waiting included" if duty.waits else "without what waiting takes, which is not known"
+    text = f"{duty.runs_per_second:g} runs a second take {duty.share:.1%} of the time"
+    power = f"{text}: {duty.milliwatts:.3g} mW, {waiting}"
+    if duty.days is None:
+        return power
+    most = "" if duty.waits else "at most "
+    return f"{power}; {duty.battery} last {most}{duty.days:.3g} days"
 
 
 def print_trade_off(found: TradeOff, out: Console) -> None:

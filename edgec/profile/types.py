@@ -111,17 +111,42 @@ class CoreModelFacts:
 
 @dataclass(frozen=True, slots=True)
 class EnergyEstimate:
-    """Energy of one inference: an estimate from one current of the data sheet, never a measurement.
+    """Energy of one inference: an estimate from one number of the board, never a measurement.
 
     Attributes:
-        microjoules: current x voltage x time.
-        source: document and conditions of current and voltage.
+        microjoules: cycles x energy of a cycle.
+        nanojoules_per_cycle: energy of a cycle.
+        words: the figure that this comes from.
+        source: its document and conditions.
+        idle_milliwatts: power between runs; None: not known.
     """
 
     microjoules: float
-    run_ma: float
-    volts: float
+    nanojoules_per_cycle: float
+    words: str
     source: str
+    idle_milliwatts: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DutyEstimate:
+    """Power of a board that runs the network again and again, and how long a battery lasts.
+
+    Attributes:
+        runs_per_second: how often it runs.
+        share: part of the time in which it computes, 0 to 1.
+        milliwatts: mean power, of computing and, where it is known, of waiting.
+        waits: the power of waiting is in it.
+        battery: the battery, in words; "" without one.
+        days: days that the battery lasts; None without one.
+    """
+
+    runs_per_second: float
+    share: float
+    milliwatts: float
+    waits: bool
+    battery: str = ""
+    days: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +192,8 @@ class Profile:
         stack_limit_bytes: what the board file reserves.
         arena_bytes: size of the arena.
         arena_touched_bytes: from the first to the last byte that the run wrote.
-        energy: None where the board file has no current.
+        energy: None where the board file has no figure.
+        duty: power when it runs again and again; None where nobody asked.
         model: the cycle model.
         floor: what the core could do at best.
         measured_cycles: sum of what a board measured; None without a measurement.
@@ -197,6 +223,7 @@ class Profile:
     floor: Floor
     measured_cycles: int | None = None
     ram_weights: str = ""
+    duty: DutyEstimate | None = None
 
     @property
     def memory_words(self) -> str:

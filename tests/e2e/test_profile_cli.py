@@ -98,6 +98,34 @@ def test_given_input_is_run(firmware_mlp: Path, capsys) -> None:
     assert from_python.total_cycles == data["total_cycles"]
 
 
+def test_power_and_days_of_a_battery(firmware_mlp: Path, capsys) -> None:
+    data = run_json(
+        *(capsys, "profile", firmware_mlp, "--rate", "2", "--battery", "220mAh@3V", "--json")
+    )
+    duty = data["duty"]
+    assert duty["share"] == pytest.approx(2e-3 * data["time_ms"])
+    assert duty["milliwatts"] == pytest.approx(2e-3 * data["energy"]["microjoules"])
+    assert duty["days"] == pytest.approx(220 * 3 / duty["milliwatts"] / 24)
+    assert run_app(["profile", str(firmware_mlp), "--rate", "2", "--battery", "1000mAh"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "power: 2 runs a second take" in out
+    assert "1000 mAh at 3.7 V last at most" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--battery", "1000mAh"), "add --rate"),
+        (("--rate", "1", "--battery", "big"), "--battery takes a capacity"),
+        (("--rate", "0"), "--rate takes runs a second"),
+        (("--rate", "1e9"), "of the time"),
+    ],
+)
+def test_rates_and_batteries_that_cannot_be(firmware_mlp: Path, capsys, options, message) -> None:
+    assert run_app(["profile", str(firmware_mlp), *options]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
 def test_table_names_layers_totals_and_next_step(firmware_mlp: Path, capsys) -> None:
     assert run_app(["profile", str(firmware_mlp)]) == 0
     out = capsys.readouterr().out

@@ -61,7 +61,7 @@ def sample_profile(*layers: LayerProfile) -> Profile:
         stack_limit_bytes=4096,
         arena_bytes=1024,
         arena_touched_bytes=1000,
-        energy=EnergyEstimate(1.5, 36.0, 3.3, "a data sheet"),
+        energy=EnergyEstimate(1.5, 0.66, "36 mA at 3.3 V", "a data sheet"),
         model=CoreModelFacts("a model", "10 %", ("a manual",)),
         floor=Floor(0.5, 4, "SMLAD"),
     )
