@@ -5,15 +5,13 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from emulated import need_emulator
 from onnx import TensorProto, helper
 from pooled_models import pooled_file
 from row_networks import built, photographs, write_network
-from stream_models import tcn
 from tflite_models import Op, T, const, write_tflite
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, MaxLength, Placement, Rows, StreamOptions
+from edgec.base.options import CompileOptions, MaxLength, Placement, Rows
 from edgec.base.rounding import Rounding
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import compile_model
@@ -73,30 +71,6 @@ def test_input_rows_of_a_pooled_first_layer_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="a few rows of this"):
         compile_model(path, BOARD, calibration=samples, out=tmp_path / "out", options=options)
     assert not (tmp_path / "out").exists()
-
-
-def test_pooled_layers_of_a_stream_equal_those_of_the_window(tmp_path):
-    need_emulator(BOARD)
-    onnx.save(tcn(), tmp_path / "tcn.onnx")
-    path = pooled_file(tmp_path / "tcn.onnx", tmp_path / "pooled.onnx", 16)
-    line = np.random.default_rng(2).normal(0, 0.5, (80, 6)).astype(np.float32)
-    windows = np.stack([line[start : start + 40].T for start in range(41)])
-    made = [
-        compile_model(
-            path,
-            BOARD,
-            calibration={"x": windows[::4]},
-            out=tmp_path / name,
-            options=CompileOptions(stream=stream, build=stream is not None),
-        )
-        for name, stream in (("whole", None), ("stream", StreamOptions({"": 2})))
-    ]
-    wanted = made[0].run(windows)
-    stream = made[1]
-    assert not any(check.skipped for check in stream.report.checks)
-    assert stream.report.stream.equals_window
-    found = stream.run(line[:, :, None], "emulator")
-    assert np.array_equal(found[39 - stream.report.stream.warm_up :], wanted)
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["rows", "input rows"])
