@@ -8,10 +8,19 @@ import pytest
 from onnx import TensorProto, helper
 from pooled_models import pooled_file
 from row_networks import built, photographs, write_network
+from stream_models import tcn
 from tflite_models import Op, T, const, write_tflite
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, MaxLength, Placement, Rows
+from edgec.base.options import (
+    CompileOptions,
+    MaxLength,
+    Placement,
+    PoolKernelOptions,
+    PoolKernelRule,
+    Rows,
+    StreamOptions,
+)
 from edgec.base.rounding import Rounding
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import compile_model
@@ -71,6 +80,29 @@ def test_input_rows_of_a_pooled_first_layer_are_refused(tmp_path):
     with pytest.raises(ConfigError, match="a few rows of this"):
         compile_model(path, BOARD, calibration=samples, out=tmp_path / "out", options=options)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kernel", ["responses", "decode"])
+def test_pooled_layers_of_a_stream_by_the_kernel_of_the_window_give_its_bits(kernel, tmp_path):
+    onnx.save(tcn(), tmp_path / "tcn.onnx")
+    path = pooled_file(tmp_path / "tcn.onnx", tmp_path / "pooled.onnx", 16)
+    line = np.random.default_rng(2).normal(0, 0.5, (80, 6)).astype(np.float32)
+    windows = np.stack([line[start : start + 40].T for start in range(41)])
+    pool = PoolKernelOptions(rules=(PoolKernelRule.parse(kernel),))
+    whole, stream = (
+        compile_model(
+            path,
+            BOARD,
+            calibration={"x": windows[::4]},
+            out=tmp_path / name,
+            options=CompileOptions(stream=frames, build=False, pool=pool),
+        )
+        for name, frames in (("whole", None), ("stream", StreamOptions({"": 2})))
+    )
+    assert sum(layer.kernel.startswith("pooled") for layer in stream.report.layers) == 6
+    assert stream.report.stream.equals_window
+    found = stream.run(line[:, :, None])
+    assert np.array_equal(found[39 - stream.report.stream.warm_up :], whole.run(windows))
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["rows", "input rows"])
