@@ -36,6 +36,7 @@ def firmware_of(
         program.arena_bytes,
         len(program.inputs),
         ram_constants(placement),
+        program.state_bytes,
     )
     arena_in = None if placement is None else placement.arena_in
     emit_project([model], board, folder / "project", arena_in=arena_in)

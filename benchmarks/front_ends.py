@@ -1,6 +1,6 @@
 """Features of sound in integers beside float64, and a keyword network that takes sound.
 
-    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty] [--micro]
+    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty] [--micro] [--okay-nabu]
 
 On the 240 keyword clips of the data folder (docs/data.md): how far the error of each front end lies
 below its features, in dB; and MLPerf's int8 keyword network with `mlperf-kws`, on the clips as
@@ -12,6 +12,10 @@ published results: cycles of a frame of 32 ms by `edgec profile`, those of the f
 network, and the share of the time that the core is busy, beside the published duty cycle.
 
 With `--micro`, in place of both: how many clips have the bits of `pymicro-features` with `micro`.
+
+With `--okay-nabu`, in place of all: microWakeWord's wake word with `micro` before it: how many
+clips get from samples the very outputs that the network alone gives for their features, run by run,
+and what it takes on two boards.
 """
 
 from __future__ import annotations
@@ -30,6 +34,8 @@ from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import PRESETS, MelParameters
 from edgec.profile.run import profile
 from edgec.workflow.evaluation import evaluate
+from edgec.workflow.listening import listening
+from edgec.workflow.session import to_model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 
@@ -40,7 +46,8 @@ _NETWORK = "mlperf_dscnn_kws_int8.tflite"
 _WAKE_WORD = ("mlperf-sww", "mlperf_sww_ds1d_int8.tflite")
 _PUBLISHED = {"nucleo_l4r5zi": 0.559, "nucleo_u575zi_q": 0.363, "nucleo_h7a3zi_q": 0.133}
 """Board to the duty cycle of the streaming wake word in MLPerf Tiny's results."""
-_LOG_MEL = "LogMel"
+_OKAY_NABU = "microwakeword_okay_nabu_int8.tflite"
+_LOG_MEL, _MICRO = "LogMel", "MicroFeatures"
 
 
 def main() -> None:
@@ -51,10 +58,14 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--duty", action="store_true", help="the wake word on three boards")
     parser.add_argument("--micro", action="store_true", help="compare with pymicro-features")
+    parser.add_argument("--okay-nabu", action="store_true", help="microWakeWord's network")
     arguments = parser.parse_args()
     folder = chosen_data_folder(arguments)
     if arguments.duty:
         duty(folder)
+        return
+    if arguments.okay_nabu:
+        okay_nabu(folder)
         return
     clips = np.load(folder / "data" / "kws01_audio_240.npz")
     sound = clips["pcm"]
@@ -116,6 +127,44 @@ def duty(folder: Path) -> None:
                 *(f"{build.report.memory.flash_bytes:,}", f"{build.report.memory.ram_bytes:,}"),
             ]
             print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def okay_nabu(folder: Path) -> None:
+    """Print how many clips are equal, and a table of boards."""
+    path, front_end = folder / "models" / _OKAY_NABU, FrontEndOptions.parse("micro")
+    sound = np.load(folder / "data" / "kws01_audio_240.npz")["pcm"]
+    features = FrontEnd("micro", PRESETS["micro"]).features_of(sound)
+    with tempfile.TemporaryDirectory() as place:
+        out = Path(place)
+        plain = CompileOptions(build=False)
+        alone = edgec.compile_model(path, "host", out=out / "alone", options=plain)
+        heard = CompileOptions(build=False, front_end=front_end)
+        edgec.compile_model(path, "host", out=out / "heard", options=heard)
+        (port,) = alone.report.inputs
+        same, runs = 0, 0
+        for clip, rows in zip(sound, features, strict=True):
+            steps = rows[: len(rows) // 3 * 3].reshape(-1, *port.shape[1:])
+            wanted = alone.run(to_model(steps, port))
+            with listening(out / "heard", "host") as listener:
+                (found,) = listener.hear(clip).outputs.values()
+            same += np.array_equal(found.ravel(), wanted.ravel())
+            runs += len(wanted)
+        print(f"{same} of {len(sound)} clips have equal outputs, {runs:,} runs\n")
+        print(
+            "| board | front end | network | together | duty cycle | flash | RAM | of that state |"
+        )
+        print("|---|---:|---:|---:|---:|---:|---:|---:|")
+        for board in ("pico", "nucleo_l4r5zi"):
+            options = CompileOptions(front_end=front_end, placement=Placement.AUTO)
+            build = edgec.compile_model(path, board, out=out / board, options=options)
+            report, found = build.report, profile(out / board)
+            first = sum(each.counts.cycles for each in found.layers if each.op == _MICRO)
+            total = found.total_cycles
+            share = total / (report.board.clock_hz * report.front_end.frames / 16_000)
+            memory = report.memory
+            numbers = f"{first:,} | {total - first:,} | {total:,} | {share:.3f}"
+            sizes = f"{memory.flash_bytes:,} | {memory.ram_bytes:,} | {memory.state_bytes:,}"
+            print(f"| {board} | {numbers} | {sizes} |", flush=True)
 
 
 def _of_library(clip: np.ndarray) -> np.ndarray:

@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_folder import add_data_option, data_folder
 from large_networks import NETWORKS, write_network
 
 import edgec
@@ -52,17 +53,32 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=LIMITS, default=list(LIMITS))
     parser.add_argument("--board", default="nucleo_l4r5zi")
     parser.add_argument("--placement", type=Placement, choices=list(Placement))
-    parser.add_argument("--data", type=Path, default=os.environ.get("EDGEC_DATA_DIR"))
+    add_data_option(parser)
     options = parser.parse_args()
+    data = Path(options.data_dir) if options.data_dir else data_folder()
+    print_table(options.networks, options.board, options.placement, data)
+
+
+def print_table(
+    networks: Iterable[str], board: str, placement: Placement | None, data: Path | None
+) -> None:
+    """Print a line for each network.
+
+    Args:
+        networks: keys of `LIMITS`.
+        board: name of the board.
+        placement: where constants lie; None: where the board's usual place is.
+        data: folder with the files of networks that have no random weights; None: there is none.
+    """
     way = f"{'smallest':>10}{'bound':>9}{'at most':>9}{'arena':>9}{'cycles':>8}"
     print(f"{'network':42}{'whole':>9}{'cycles':>13}{way}{way}   (second: by rows)")
-    for name in options.networks:
+    for name in networks:
         with tempfile.TemporaryDirectory() as folder:
-            model = _file(name, Path(folder), options.data)
+            model = _file(name, Path(folder), data)
             if model is None:
                 print(f"{name:42} not there: give its folder with --data")
                 continue
-            print(_line(name, _Builds(model, options.board, options.placement)), flush=True)
+            print(_line(name, _Builds(model, board, placement)), flush=True)
 
 
 _FORMATTER = argparse.RawDescriptionHelpFormatter

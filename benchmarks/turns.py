@@ -1,14 +1,16 @@
 """Networks that run in turns, beside the same network in one piece.
 
-    python benchmarks/turns.py                       # all networks
+    python benchmarks/turns.py                       # all networks, both tables
+    python benchmarks/turns.py --table streams       # or rows
     python benchmarks/turns.py --only tcn --board nucleo_g0b1re
     python benchmarks/turns.py --check 10000         # also: outputs equal to the whole window's
 
 Frame by frame (`edgec compile --stream`): MLPerf's streaming wake word and the networks of
 `stream_networks.py`, with random but sane weights.  A row has the frames of the window and of a
 run, multiply-accumulates, cycles by `edgec profile`, bytes of arena and state of a run, and the
-same of the whole window; the runs before the first output, and how late outputs come.  --placement
-is as that of `edgec compile`.
+same of the whole window; the runs before the first output, and how late outputs come.  A few rows
+at a time (`edgec compile --rows`, `--input-rows`): the table of `rows.py`.  --placement is as that
+of `edgec compile`.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from data_folder import add_data_option, chosen_data_folder
+from rows import LIMITS, print_table
 from stream_networks import NETWORKS, Windowed
 from zoo_make import make_sane
 
@@ -150,14 +153,26 @@ def row(
 
 
 def main() -> None:
-    """Print the table."""
+    """Print both tables, or one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     add_data_option(parser)
     parser.add_argument("--board", default="nucleo_l4r5zi")
     parser.add_argument("--only", nargs="*", default=[], help="names of networks")
     parser.add_argument("--placement", choices=[each.value for each in Placement])
     parser.add_argument("--check", type=int, default=0, help="frames to compare, on the host")
+    parser.add_argument("--table", choices=("streams", "rows"), help="one of the two")
     arguments = parser.parse_args()
+    data = chosen_data_folder(arguments)
+    if arguments.table != "rows":
+        print_streams(data, arguments)
+    if arguments.table != "streams":
+        names = [name for name in LIMITS if not arguments.only or name in arguments.only]
+        placement = None if arguments.placement is None else Placement(arguments.placement)
+        print_table(names, arguments.board, placement, data)
+
+
+def print_streams(data: Path | None, arguments: argparse.Namespace) -> None:
+    """Print the table of networks that run frame by frame."""
     columns = [
         *("network", "frames, of a run", "MACs", "of a run", "cycles", "of a run", "times less"),
         *("arena", "of a run", "state", "runs before the first output", "frames late"),
@@ -167,9 +182,7 @@ def main() -> None:
     print(f"|{'---|' * len(columns)}")
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        for name, path, axis, ahead in models(
-            folder, chosen_data_folder(arguments), arguments.only
-        ):
+        for name, path, axis, ahead in models(folder, data, arguments.only):
             print(row(name, path, axis, ahead, folder, arguments), flush=True)
 
 

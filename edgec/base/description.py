@@ -32,6 +32,7 @@ class Description:
         normalize: how pixels become the numbers of an input, by the input's name.
         labels: names of the classes of an output, by the output's name.
         files: what the model carries along.
+        front_end: features of sound that it takes, as `--front-end` reads them; "": not said.
         problems: why something of it is not used, a sentence each.
     """
 
@@ -44,6 +45,7 @@ class Description:
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: tuple[AttachedFile, ...] = ()
     problems: tuple[str, ...] = ()
+    front_end: str = ""
 
 
 NOTHING_SAID = Description()

@@ -24,6 +24,7 @@ from edgec.cli.doctor import doctor
 from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.examples import COMMON
+from edgec.cli.explore import explore
 from edgec.cli.export import export
 from edgec.cli.flash import flash
 from edgec.cli.given import begun
@@ -74,6 +75,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compare": compare,
     "quantize": quantize,
     "compress": compress,
+    "explore": explore,
     "bundle": bundle,
     "export": export,
     "inspect": inspect,

@@ -22,8 +22,9 @@ from edgec.report.progress import progress
 from edgec.report.tables import table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from edgec.base.samples import SampleFile
     from edgec.report.figure_changes import FigureChange
     from edgec.report.figures import FigureFile
 
@@ -116,8 +117,6 @@ def _limits_something(given: dict[str, Any]) -> Effect:
 
 def _built(project: ProjectFile, data: Path | None, *, run: bool) -> tuple[Path, Any]:
     """The folder of a fresh build, and the labelled samples, normalized like the calibration's."""
-    from edgec.cli.data import sample_file
-
     table = options_of(compile_request)
     values = project.values(table, tables=TABLES)
     defaults = {
@@ -131,7 +130,13 @@ def _built(project: ProjectFile, data: Path | None, *, run: bool) -> tuple[Path,
     )
     with attributed_to(project, table, values):
         folder = request.compiled().folder
-    return folder, None if data is None else sample_file(data, values.get("normalize"))
+    return folder, None if data is None else _samples(data, values)
+
+
+def _samples(data: Path, values: Mapping[str, Any]) -> SampleFile:
+    from edgec.cli.data import sample_file
+
+    return sample_file(data, values.get("normalize"), values.get("resample", False))
 
 
 def _print(found: FigureFile, changes: Sequence[FigureChange], written: Path | None) -> None:

@@ -60,7 +60,13 @@ from edgec.cli.options import (
     max_length_of,
 )
 from edgec.cli.project_file import ProjectFile
-from edgec.cli.stream_options import AllowDelay, FrontEndOption, StreamFrames, StreamOption
+from edgec.cli.stream_options import (
+    AllowDelay,
+    FrontEndOption,
+    ResampleOption,
+    StreamFrames,
+    StreamOption,
+)
 from edgec.report.progress import status
 
 if TYPE_CHECKING:
@@ -155,6 +161,7 @@ def compile_request(
     stream_frames: StreamFrames = None,
     allow_delay: AllowDelay = False,
     front_end: FrontEndOption = None,
+    resample: ResampleOption = False,
     observer: ObserverOption = None,
     percentile: Percentile = None,
     equalize: Equalize = None,
@@ -288,21 +295,21 @@ def compile_request(
         stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
         front_end=None if front_end is None else FrontEndOptions.parse(front_end),
     )
-    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app), resample)
     if project is None:
         return CompileRequest(model, board, samples, out, options, cache)
     folder = default_folder(model, board, project.folder) if out is None else out
-    labelled = _labelled(project.labelled_data, normalize)
+    labelled = _labelled(project.labelled_data, normalize, resample)
     return CompileRequest(model, board, samples, folder, options, cache, labelled)
 
 
-def _labelled(data: Path | None, normalize: str | None) -> tuple[str, ...]:
+def _labelled(data: Path | None, normalize: str | None, resample: bool) -> tuple[str, ...]:
     """Words that let commands read the samples as `edgec check` does."""
     from edgec.cli.data import words_of
 
     if data is None or not data.exists():
         return ()
-    return tuple(str(word) for word in words_of(data, normalize))
+    return tuple(str(word) for word in words_of(data, normalize, resample))
 
 
 def _pixels(pixels: str | None, normalize: str | None, app: App) -> Normalize | None:

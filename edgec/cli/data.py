@@ -1,4 +1,4 @@
-"""The samples that a command is given, with `--normalize`.
+"""The samples that a command is given, with `--normalize` and `--resample`.
 
 Not in `options`: `--help` needs neither numpy nor the readers.
 """
@@ -12,19 +12,24 @@ from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.samples import Normalize, SampleFile
 
 
-def sample_file(path: Path, normalize: str | None) -> SampleFile:
+def sample_file(path: Path, normalize: str | None, resample: bool = False) -> SampleFile:
     """The samples that a user must name."""
-    return SampleFile(path, None if normalize is None else Normalize.parse(normalize))
+    parsed = None if normalize is None else Normalize.parse(normalize)
+    return SampleFile(path, parsed, resample=resample)
 
 
-def samples_of(path: Path | None, normalize: str | None) -> SampleFile | None:
+def samples_of(
+    path: Path | None, normalize: str | None, resample: bool = False
+) -> SampleFile | None:
     """The samples that a user may name; None without any.
 
     Raises:
-        ConfigError: there is something to normalize by, and nothing to normalize.
+        ConfigError: there is something to normalize by, or to resample, and no samples.
     """
     _refuse_idle(normalize, given=path is not None)
-    return None if path is None else sample_file(path, normalize)
+    why = "there are no recordings to resample"
+    refuse_without_effect([Effect("--resample", resample, path is not None, why)])
+    return None if path is None else sample_file(path, normalize, resample)
 
 
 def samples_of_each(
@@ -44,6 +49,7 @@ def _refuse_idle(normalize: str | None, *, given: bool) -> None:
     refuse_without_effect([Effect("--normalize", normalize is not None, given, why)])
 
 
-def words_of(path: Path, normalize: str | None) -> tuple[object, ...]:
+def words_of(path: Path, normalize: str | None, resample: bool = False) -> tuple[object, ...]:
     """The words that name the same samples in a command for the user, after --data or its like."""
-    return (path, *(() if normalize is None else ("--normalize", normalize)))
+    words = () if normalize is None else ("--normalize", normalize)
+    return (path, *words, *(("--resample",) if resample else ()))

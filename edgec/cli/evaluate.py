@@ -17,6 +17,7 @@ from edgec.cli.options import (
     PortOption,
     check_port,
 )
+from edgec.cli.stream_options import ResampleOption
 from edgec.report import console
 from edgec.report.progress import progress
 from edgec.report.tables import table
@@ -26,6 +27,7 @@ def evaluate(
     folder: Folder,
     data: Annotated[Path, typer.Option(help=f"Inputs and labels: {DATA_FORMATS}")],
     normalize: NormalizeOption = None,
+    resample: ResampleOption = False,
     on: On = "host",
     port: PortOption = None,
     limit: Annotated[
@@ -55,10 +57,12 @@ def evaluate(
         [Effect("--html", html is not None, bits is not None, no_curve, "add --bits 8,6,4,3,2")]
     )
     if bits is not None:
-        _evaluate_widths(folder, (data, normalize), bits, (on, port), limit, html, json)
+        _evaluate_widths(folder, (data, normalize, resample), bits, (on, port), limit, html, json)
         return
     with progress("evaluating") as advance:
-        result = evaluation.evaluate(folder, sample_file(data, normalize), on, limit, advance, port)
+        result = evaluation.evaluate(
+            folder, sample_file(data, normalize, resample), on, limit, advance, port
+        )
     if json:
         console.print_json(result.to_json())
         return
@@ -74,7 +78,7 @@ def evaluate(
     if "emulator" not in places_of(folder):
         return
     if on == "host":
-        named = ("--data", *words_of(data, normalize))
+        named = ("--data", *words_of(data, normalize, resample))
         console.print_next("edgec", "evaluate", folder, *named, "--on", "emulator")
     else:
         console.print_next("edgec", "profile", folder)
@@ -82,7 +86,7 @@ def evaluate(
 
 def _evaluate_widths(
     folder: Path,
-    data: tuple[Path, str | None],
+    data: tuple[Path, str | None, bool],
     bits: str,
     place: tuple[str, str | None],
     limit: int | None,

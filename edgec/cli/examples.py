@@ -15,6 +15,7 @@ SHORT: Mapping[str, str] = {
     "compare": "several builds side by side",
     "quantize": "write a quantized ONNX file; train in integers",
     "compress": "make weights 7 to 10 times smaller by shared vectors",
+    "explore": "try builds; show those that none beats",
     "bundle": "several builds in one firmware",
     "export": "C library for Arduino, CMake, ESP-IDF, Zephyr, ...",
     "inspect": "operators of a model, and what is not supported",
@@ -54,6 +55,12 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "compress": (
         "edgec compress model.onnx --calibration samples.npz",
         "edgec compress model.onnx --calibration samples.npz --eval labelled.npz --max-drop 1",
+    ),
+    "explore": (
+        "edgec explore model.onnx --board nucleo --calibration samples.npz",
+        "edgec explore model.onnx --board nucleo --calibration samples.npz --fit flash=64K \\\n"
+        '    --select "drop<=0.5 smallest flash"',
+        "edgec explore --worker --storage shared/study.journal",
     ),
     "bundle": ("edgec bundle build/one build/two --out build/both",),
     "export": ("edgec export build/mine --as arduino", "edgec export build/mine --as idf"),

@@ -19,7 +19,9 @@ from edgec.report import console
 
 CHECKS: Mapping[str, Callable[[Path], object]] = {
     **dict.fromkeys(("model", "models", "teacher"), check_model_file),
-    **dict.fromkeys(("calibration", "data", "evaluation", "input", "train"), check_sample_file),
+    **dict.fromkeys(
+        ("calibration", "data", "evaluation", "input", "test", "train"), check_sample_file
+    ),
     **dict.fromkeys(("folder", "folders"), check_build_folder),
     "labels": read_labels,
     "main": main_files,

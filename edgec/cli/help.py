@@ -25,8 +25,9 @@ TRAINING = "Training"
 TRANSFORMERS = "Transformers"
 STREAMS = "Streams"
 POOLS = "Weight pools"
+SEARCH = "Search"
 OUTPUT = "Output"
-PANELS = (INPUT, QUANTIZATION, TRAINING, TRANSFORMERS, STREAMS, POOLS, OUTPUT)
+PANELS = (INPUT, QUANTIZATION, TRAINING, TRANSFORMERS, STREAMS, POOLS, SEARCH, OUTPUT)
 
 
 _MOST = 100
@@ -135,7 +136,7 @@ class ReadableGroup(TyperGroup):
             for line in others:
                 console.print(Text(" " * (_INDENT + _COMMANDS) + line))
         options = [
-            f"{_named(parameter, record[0])}: {record[1]}" if above else record[0]
+            f"{_named(parameter, record[0])}: {record[1]}" if above else record[0].split(", ")[-1]
             for parameter in self.get_params(ctx)
             if (record := parameter.get_help_record(ctx)) is not None
         ]

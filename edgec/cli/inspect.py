@@ -177,6 +177,7 @@ def _print_description(about: Description, out: Console) -> None:
         "description": about.text,
         "author": about.author,
         "license": about.licence,
+        "front end": about.front_end,
         "attached files": ", ".join(f"{file.name} ({file.size} B)" for file in about.files),
     }
     for name, text in texts.items():

@@ -36,15 +36,24 @@ def takes_recording(folder: Path, path: Path | None) -> bool:
 
 
 def hear_file(
-    folder: Path, path: Path, on: str, port: str | None, threshold: float | None, *, json: bool
+    folder: Path,
+    path: Path,
+    on: str,
+    port: str | None,
+    threshold: float | None,
+    *,
+    json: bool,
+    resample: bool = False,
 ) -> Heard:
     """Run a build on a recording and show the result of every run."""
     from edgec.report.heard import Scale, detections, picture
     from edgec.report.model import Report
-    from edgec.workflow.listening import listening, recording
+    from edgec.workflow.listening import faults_of, listening, recording
 
     report = Report.read(folder)
-    sound = recording(report, path)
+    sound = recording(report, path, resample=resample)
+    for fault in faults_of(report, sound):
+        console.err.print(f"[yellow]warning:[/] {fault}")
     with progress("running") as advance, listening(folder, on, port) as listener:
         heard = listener.hear_all(sound, advance)
     if json:
@@ -73,7 +82,14 @@ def hear_file(
 
 
 def hear_live(
-    folder: Path, path: Path, on: str, port: str | None, threshold: float | None, *, json: bool
+    folder: Path,
+    path: Path,
+    on: str,
+    port: str | None,
+    threshold: float | None,
+    *,
+    json: bool,
+    resample: bool = False,
 ) -> None:
     """Run a build on sound as it comes, and show scores until it ends or the user does.
 
@@ -83,6 +99,7 @@ def hear_live(
         on, port: what runs it.
         threshold: the least score of a detection; None: 0.5 where scores are shares.
         json: a line of JSON a result in place of the chart.
+        resample: bring a recording of another rate to that of the front end.
     """
     from edgec.report.heard import Scale
     from edgec.report.model import Report
@@ -90,7 +107,7 @@ def hear_live(
 
     report = Report.read(folder)
     listens(report)
-    parts = _sound(report, path)
+    parts = _sound(report, path, resample=resample)
     chart = _Chart(Scale.of(report.outputs), threshold)
     with listening(folder, on, port) as listener:
         pace = _Pace(listener)
@@ -132,6 +149,7 @@ def check_sound(
     *,
     heard: bool,
     live: bool,
+    resample: bool,
 ) -> None:
     """Refuse options that mean nothing for sound, or only for it.
 
@@ -145,12 +163,15 @@ def check_sound(
         [
             Effect("--threshold", threshold is not None, heard, only),
             Effect("--normalize", normalize is not None, not heard, "a front end takes samples"),
+            Effect(
+                "--resample", resample, path != STDIN and path is not None, "a pipe has no rate"
+            ),
             Effect("--output", output is not None, not live, "live scores are not kept"),
         ]
     )
 
 
-def _sound(report: Report, path: Path) -> Iterator[Array]:
+def _sound(report: Report, path: Path, *, resample: bool) -> Iterator[Array]:
     """The samples for one run after the other; checked before the first one is asked for."""
     import numpy as np
 
@@ -158,7 +179,7 @@ def _sound(report: Report, path: Path) -> Iterator[Array]:
 
     frames = listens(report).frames
     if path != STDIN:
-        sound = recording(report, path)
+        sound = recording(report, path, resample=resample)
         return (sound[at : at + frames] for at in range(0, len(sound), frames))
     stream = sys.stdin.buffer
     if stream.isatty():

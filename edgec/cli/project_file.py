@@ -24,6 +24,9 @@ from edgec.cli.values import check_least, choice
 PROJECT_FILE = "edgec.toml"
 COMMAND_LINE_ONLY = frozenset({"force", "dump_ir", "project", "update", "markdown", "json", "run"})
 """Parameters that are about one run of a command, and so never in a file."""
+FRONT_END_TABLE = "front_end"
+"""The table of a front end, whose keys are its parameters and ``name``."""
+_FRONT_END = "front-end"
 _HINT = f"docs/projects.md describes {PROJECT_FILE}"
 
 
@@ -72,16 +75,36 @@ class ProjectFile:
                 where=f"{self.path}: {table}",
                 hint=f"begin it with a line [{table}]",
             )
-        values = {}
+        values: dict[str, Any] = {}
         for key, value in found.items():
             where = f"{self.path}: {table + '.' if table else ''}{shown(key)}"
             if key in tables:
+                continue
+            if key == FRONT_END_TABLE and isinstance(value, dict) and _FRONT_END in known:
+                values[known[_FRONT_END].name] = self._front_end(value, found, where)
                 continue
             if key not in known:
                 names = [*known, *tables]
                 raise ConfigError("unknown key", where=where, hint=_suggestion(key, names, options))
             values[known[key].name] = self._value(value, known[key], where)
         return values
+
+    def _front_end(
+        self, table: Mapping[str, object], beside: Mapping[str, object], where: str
+    ) -> str:
+        """The table of a front end as its option has it."""
+        from edgec.base.options.front_end import FrontEndOptions
+        from edgec.frontends.parameters import parameters_of
+
+        if _FRONT_END in beside:
+            hint = f"leave out {_FRONT_END}, or the table [{FRONT_END_TABLE}]"
+            raise ConfigError(f"{_FRONT_END} is there as well", where=where, hint=hint)
+        try:
+            found = FrontEndOptions.of_table(table)
+            parameters_of(found)
+        except ConfigError as error:
+            raise ConfigError(error.what, where=where, hint=error.hint) from error
+        return str(found)
 
     def _value(self, value: object, option: CommandOption, where: str) -> object:
         """Value of an option's key, as a command line would have given it."""

@@ -19,6 +19,7 @@ from edgec.cli.options import (
     check_port,
     port_words,
 )
+from edgec.cli.stream_options import ResampleOption
 from edgec.report import console
 from edgec.report.progress import progress
 from edgec.report.tables import table
@@ -40,6 +41,7 @@ def run(
         Path | None, typer.Option(*OUT, help="Write outputs by name to this .npz.")
     ] = None,
     normalize: NormalizeOption = None,
+    resample: ResampleOption = False,
     on: On = "host",
     port: PortOption = None,
     listen: Annotated[
@@ -76,21 +78,21 @@ def run(
     if output is not None:
         check_writable(npz_path(output), [] if input is None else [input])
     is_sound = listen or takes_recording(folder, input)
-    check_sound(input, output, normalize, threshold, heard=is_sound, live=listen)
+    check_sound(input, output, normalize, threshold, heard=is_sound, live=listen, resample=resample)
     if listen and input is None:
         overhear(folder, on, port, threshold, json=json)
         return
     if input is None:
         raise ConfigError("nothing is given to run", where="--input", hint="--input samples.npz")
     if listen:
-        hear_live(folder, input, on, port, threshold, json=json)
+        hear_live(folder, input, on, port, threshold, json=json, resample=resample)
         return
     if is_sound:
-        heard = hear_file(folder, input, on, port, threshold, json=json)
+        heard = hear_file(folder, input, on, port, threshold, json=json, resample=resample)
         if output is not None:
             console.err.print(f"written to {save_npz(output, heard.outputs)}", markup=False)
         return
-    samples = sample_file(input, normalize)
+    samples = sample_file(input, normalize, resample)
     with progress("running") as advance:
         outputs = run_file(folder, samples, on, advance, port)
     written = None if output is None else save_npz(output, outputs)
@@ -109,7 +111,7 @@ def run(
     console.out.print(table("Outputs", ("name", "shape", "first sample"), rows))
     if written is None:
         console.print_next(
-            *("edgec", "run", folder, "--input", *words_of(input, normalize)),
+            *("edgec", "run", folder, "--input", *words_of(input, normalize, resample)),
             *("--on", on, *port_words(port), "--output", "outputs.npz"),
         )
     else:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.cli.help import STREAMS
+from edgec.cli.help import INPUT, STREAMS
 
 StreamOption = Annotated[
     list[str] | None,
@@ -25,8 +25,18 @@ FrontEndOption = Annotated[
         "--front-end",
         metavar="NAME[:KEY=VALUE,...]",
         help="Compute features of sound before the network, in integers: log-mel, mfcc, "
-        "mlperf-sww, mlperf-kws. Samples and calibration data may then be recordings.",
+        "mlperf-sww, mlperf-kws, micro; none: not even what the model's file names. Samples and "
+        "calibration data may then be recordings.",
         rich_help_panel=STREAMS,
+    ),
+]
+ResampleOption = Annotated[
+    bool,
+    typer.Option(
+        "--resample",
+        help="Bring recordings of another rate to that of the front end, which refuses them "
+        "otherwise.",
+        rich_help_panel=INPUT,
     ),
 ]
 StreamFrames = Annotated[

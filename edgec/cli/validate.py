@@ -19,6 +19,7 @@ from edgec.cli.options import (
     check_port,
     port_words,
 )
+from edgec.cli.stream_options import ResampleOption
 from edgec.report import console
 from edgec.report.progress import progress
 
@@ -36,6 +37,7 @@ def validate(
         typer.Option(help=f"Inputs, with or without labels (default: noise): {DATA_FORMATS}"),
     ] = None,
     normalize: NormalizeOption = None,
+    resample: ResampleOption = False,
     on: On = "host",
     port: PortOption = None,
     limit: Annotated[
@@ -67,7 +69,7 @@ def validate(
     refuse_without_effect(
         [Effect("--limit", limit is not None, data is not None, no_file, "add --data FILE")]
     )
-    samples = samples_of(data, normalize)
+    samples = samples_of(data, normalize, resample)
     if html is not None:
         check_writable(html, [data])
     with progress("validating") as advance:
@@ -91,7 +93,7 @@ def validate(
         note = "then edgec validate ... --on device"
         console.print_next("edgec", "flash", folder, note=note)
     elif following:
-        named = () if data is None else ("--data", *words_of(data, normalize))
+        named = () if data is None else ("--data", *words_of(data, normalize, resample))
         console.print_next("edgec", "validate", folder, *named, "--on", following)
 
 

@@ -63,6 +63,8 @@ def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateC
             size_bytes=part.tensor.size_bytes,
             byte=part.byte or 0,
             constant="" if part.constant is None else constants[part.constant],
+            held=part.held_runs > 0,
+            held_above=program.warm_up - part.held_runs,
         )
         for part in program.state
     )

@@ -245,6 +245,8 @@ class StateContext:
         offset_bytes, size_bytes: place and size.
         byte: what all its bytes are after a reset.
         constant: what it is after a reset; "" where `byte` says it.
+        held: runs without an output leave it so, as long as more than `held_above` are to come.
+        held_above: see there.
     """
 
     comment: str
@@ -252,6 +254,8 @@ class StateContext:
     size_bytes: int
     byte: int
     constant: str
+    held: bool = False
+    held_above: int = 0
 
 
 @dataclass(frozen=True, slots=True)

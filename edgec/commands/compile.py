@@ -52,7 +52,7 @@ from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
-from edgec.workflow.front_end import front_end_of, heard_model
+from edgec.workflow.front_end import front_end_of, heard_model, with_said_front_end
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
@@ -113,6 +113,7 @@ def compile_model(
     source = Path(model)
     folder = Path(out) if out is not None else default_folder(source, target)
     check_compile(source, target, _on_disk(calibration), folder, options)
+    options = with_said_front_end(options, source)
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
         front = front_end_of(options.front_end)

@@ -97,8 +97,8 @@ def _samples(samples: SampleFile) -> tuple[object, ...]:
     path = samples.path
     if path.is_dir():
         # Messages on what is in a folder name it.
-        return (samples.normalize, str(path), _folder(path))
-    return (samples.normalize, path.suffix, file_digest(path))
+        return (samples.normalize, samples.resample, str(path), _folder(path))
+    return (samples.normalize, samples.resample, path.suffix, file_digest(path))
 
 
 def _sources(main: Path) -> tuple[tuple[str, str], ...]:

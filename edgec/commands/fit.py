@@ -36,7 +36,7 @@ from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
-from edgec.workflow.front_end import front_end_of
+from edgec.workflow.front_end import front_end_of, with_said_front_end
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 
@@ -76,6 +76,8 @@ class Search:
         Raises:
             EdgecError: any of its kinds.
         """
+        if options.front_end is None:
+            options = with_said_front_end(options, model)
         check_fit(board, options, limits)
         self._source, self._board, self._samples = model, board, samples
         self._asked, self._options = options, replace(options, verify=False, dump_ir=None)

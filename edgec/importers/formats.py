@@ -13,6 +13,7 @@ from edgec.importers.common.input_shapes import NO_SHAPES, batch_notes, samples_
 from edgec.importers.common.input_values import NO_VALUES, Values
 from edgec.importers.common.states import BY_NAMES
 from edgec.importers.common.summary import ModelSummary
+from edgec.importers.onnx.front_end import front_end_of
 from edgec.importers.onnx.importer import import_model as import_onnx
 from edgec.importers.onnx.importer import inspect_model as inspect_onnx
 from edgec.importers.onnx.input_shapes import declared_inputs, recurrent_batches
@@ -120,7 +121,7 @@ def describe(path: Path) -> Description:
         ImportModelError: the file is no sound model.
     """
     if not _holds_tflite(path):
-        return Description(labels=labels_of(path))
+        return Description(labels=labels_of(path), front_end=front_end_of(path))
     from edgec.importers.tflite import metadata  # noqa: PLC0415  (see above)
 
     return metadata.describe(path)

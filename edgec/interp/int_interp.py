@@ -11,7 +11,7 @@ from edgec.base.errors import InternalError
 from edgec.base.streams import RESETS
 from edgec.interp.together import SideBySide, in_groups, samples_together
 from edgec.ir import Graph, Node
-from edgec.ir.qops import IntegerOperator, Operand, QTurnSlice, QTurnStack
+from edgec.ir.qops import IntegerOperator, Operand, QCarry, QTurnSlice, QTurnStack
 from edgec.ir.turns import CARRY_OPERAND, Turns
 
 Change = Callable[[str, Array], Array]
@@ -84,15 +84,25 @@ class Stream:
         """
         self.graph = graph
         self._state: dict[str, Array] = {}
+        self._held = {
+            name: graph.producers[name].attrs_as(QCarry).held_runs for name in graph.state
+        }
+        self._runs = 0
 
     def reset(self) -> None:
         """Begin anew."""
         self._state = {}
+        self._runs = 0
 
     def run(self, inputs: Mapping[str, Array], change: Change | None = None) -> dict[str, Array]:
         """Every tensor of the next run; see `run_graph`."""
         found = run_graph(self.graph, inputs, self._state, change)
-        self._state = state_after(self.graph, found)
+        self._runs += 1
+        self._state = {
+            name: codes
+            for name, codes in state_after(self.graph, found).items()
+            if self._runs > self._held[name]
+        }
         return found
 
 

@@ -57,6 +57,8 @@ from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
+from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
+from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.rescale import FAMILY as NEON_RESCALE
@@ -78,7 +80,10 @@ DENSE: tuple[KernelFamily[Any], ...] = (
     GENERIC_GEMM,
     GENERIC_CONV2D,
 )
-"""The families that compute with the weights of few bits that another one unpacks."""
+"""The families that compute with the weights of few bits that another one unpacks.
+
+Dot products take eight filters at a time, batches of unpacked filters are multiples of four.
+"""
 PACKED_FILTERS = packed_filters(DENSE)
 
 FAMILIES: tuple[KernelFamily[Any], ...] = (
@@ -87,7 +92,9 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
     PACKED_FILTERS,
+    DOT_DENSE_8X8,
     NEON_DENSE_4X4,
+    NEON_DEPTHWISE,
     DSP_DEPTHWISE_3X3_FEW_COLUMNS,
     DSP_DEPTHWISE_3X3_MANY_COLUMNS,
     DSP_DEPTHWISE_3X3,

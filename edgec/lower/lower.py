@@ -60,7 +60,7 @@ def lower(
         )
     bound = bound or bind(graph, choices)
     tensors = _tensors(graph, places_of(graph, choices), plan)
-    state, sound = bound.state.items(), _sound(graph, plan)
+    sound = _sound(graph, plan)
     program = Program(
         name=graph.name,
         digest="",
@@ -75,12 +75,20 @@ def lower(
         resident=resident,
         loops=bound.loops,
         state_bytes=plan.state_bytes + (0 if sound is None else sound.size_bytes),
-        state=tuple(ProgramState(tensors[name], *initial) for name, initial in state),
+        state=tuple(
+            ProgramState(tensors[name], *initial, _held_runs(graph, name))
+            for name, initial in bound.state.items()
+        ),
         warm_up=graph.warm_up,
         handed=handed_input(graph, plan),
         sound=sound,
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
+
+
+def _held_runs(graph: Graph, name: str) -> int:
+    """Runs after a reset that leave a part of the state as it is."""
+    return graph.producers[name].attrs_as(qops.QCarry).held_runs
 
 
 def _sound(graph: Graph, plan: MemoryPlan) -> ProgramSound | None:

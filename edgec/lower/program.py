@@ -217,11 +217,13 @@ class ProgramState:
         tensor: where and what it is.
         byte: what all its bytes are after a reset; None: `constant` has them.
         constant: what it is after a reset, an index into `Program.constants`.
+        held_runs: runs after a reset that leave it so.
     """
 
     tensor: ProgramTensor
     byte: int | None = None
     constant: int | None = None
+    held_runs: int = field(default=0, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Put a front end before a network, so that its runs take samples of sound.
 
 A run brings the samples of its new frames.  Those that earlier frames share with new ones, and the
-features of earlier frames where the network takes a window of them, are kept as state.
+features of earlier frames where the network takes a window of them, are kept as state.  A network
+with a state of its own takes new frames alone, and its state begins with the first whole frame.
 """
 
 from __future__ import annotations
@@ -82,6 +83,7 @@ class Sampling:
         lead: zeros before the first sample of a stream.
         window: samples that the outputs of a run depend on.
         warm_up: runs after a reset that give no output yet.
+        remembers: the network's outputs depend on all frames since the last reset.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Sampling:
     lead: int
     window: int
     warm_up: int
+    remembers: bool
 
 
 def with_front_end(
@@ -113,16 +116,14 @@ def with_front_end(
             "a front end needs a network with one input whose numbers share a scale", where=OPTION
         )
     name = graph.only_input
-    value, is_stream = graph.values[name], not graph.is_straight
+    value = graph.values[name]
     if value.quant is None or value.dtype not in LIMITS:
         raise ConfigError("features are no whole numbers", where=OPTION)
-    if is_stream and not graph.warm_up:
-        raise ConfigError(
-            "a network with loops or a state gets its frames one by one",
-            where=OPTION,
-            hint="give it a window of frames without a state",
-        )
-    new = value.elements // heard.features if is_stream else 1
+    per_run = value.elements // heard.features
+    is_stream = graph.has_state or per_run < heard.frames
+    # Frames that are not in memory any more after the warm-up of a stream out of a window.
+    remembers = graph.has_state and not graph.warm_up
+    new = per_run if is_stream else 1
     run = new * front.hop
     builder = GraphBuilder.of(graph)
     samples = builder.fresh("samples")
@@ -132,6 +133,8 @@ def with_front_end(
     lead = (front.hop - front.parameters.window) % run
     first = (lead + front.parameters.window + (new - 1) * front.hop) // run
     early = (first - 1) * new
+    if remembers:
+        _hold(builder, graph, first - 1)
     rows = _in_codes(builder, front.add(builder, sound, early), value)
     if heard.frames > new and not is_stream:
         rows = with_past(builder, rows, 1, heard.frames - new)
@@ -142,8 +145,16 @@ def with_front_end(
     builder.warm_up = first - 1 + more
     builder.lead = lead
     taken = front.parameters.window + (window - 1) * front.hop
-    found = Sampling(name, run, lead, taken, builder.warm_up)
+    found = Sampling(name, run, lead, taken, builder.warm_up, remembers)
     return slide_windows(builder.build()), found
+
+
+def _hold(builder: GraphBuilder, graph: Graph, runs: int) -> None:
+    """Let the state of a network begin after some runs, those of frames that are not whole."""
+    for name in graph.state:
+        carry = graph.producers[name]
+        held = replace(carry.attrs_as(qops.QCarry), held_runs=runs)
+        builder.put(replace(carry, attrs=held))
 
 
 def _in_codes(builder: GraphBuilder, features: str, value: Value) -> str:

@@ -27,11 +27,14 @@ class ProfileInput:
             takes them.
         words: what they are.
         length: length of the run; None where all runs have the same.
+        earlier: inputs of the runs before it, after a reset: those without an output, of a front
+            end, which skips frames that are not whole.
     """
 
     arrays: tuple[Array, ...]
     words: str
     length: int | None = None
+    earlier: tuple[tuple[Array, ...], ...] = ()
 
 
 def profile_input(
@@ -55,7 +58,9 @@ def profile_input(
         less = {t.shape[t.length_axis] - (length or 0) for t in tensors if t.length_axis}
         missing = less.pop() if less and length is not None else 0
         words = "pseudo-random input, always the same" + _tokens(length)
-        return ProfileInput(_noise(tensors, missing), words, length)
+        arrays = _noise(tensors, missing)
+        waits = 0 if report.front_end is None else report.front_end.warm_up
+        return ProfileInput(arrays, words, length, (arrays,) * waits)
     words = "first sample of the given inputs"
     if isinstance(samples, SampleFile | Path | str):
         words = f"first sample of {SampleFile.of(samples).path.name}"
@@ -65,8 +70,10 @@ def profile_input(
     if length not in (None, found):
         raise ConfigError(f"the samples have the length {found}, not {length}", where="--length")
     steps = steps_of(report, samples)
-    arrays = tuple(encode(steps.inputs[t.name][:1], t)[0] for t in tensors)
-    return ProfileInput(arrays, words + _tokens(found), found)
+    count = 1 if report.front_end is None else int(steps.rows[0]) + 1
+    codes = [encode(steps.inputs[t.name][:count], t) for t in tensors]
+    *earlier, arrays = zip(*codes, strict=True)
+    return ProfileInput(arrays, words + _tokens(found), found, tuple(earlier))
 
 
 def _tokens(length: int | None) -> str:

@@ -170,7 +170,11 @@ def count_instructions(
         report = report.at_length(given.length)
     elf = firmware_program(folder, report)
     run = trace_program(
-        elf, report.board, given.arrays, bits=bits, length=given.length, calls=report.calls
+        *(elf, report.board, given.arrays),
+        bits=bits,
+        length=given.length,
+        calls=report.calls,
+        earlier=given.earlier,
     )
     if run.digest != report.digest[: len(run.digest)]:
         raise ConfigError(

@@ -63,7 +63,8 @@ def measurement_of(
         report = report.at_length(given.length)
     if not isinstance(source, Path) or is_port(source):
         port = None if source is None else str(source)
-        return measure_on_board(port, folder, report, given.arrays, given.length)
+        arrays, length = given.arrays, given.length
+        return measure_on_board(port, folder, report, arrays, length, given.earlier)
     return read_measurement(source, report.layers, report.digest, report.calls)
 
 
@@ -125,6 +126,7 @@ def measure_on_board(
     report: Report,
     inputs: Sequence[Array],
     length: int | None = None,
+    earlier: Sequence[Sequence[Array]] = (),
 ) -> Measurement:
     """Run `bench` on the board that is plugged in.
 
@@ -134,6 +136,7 @@ def measure_on_board(
         report: report of the build that was flashed.
         inputs: int8, one array per model input.
         length: tokens of the run, which the inputs have; None: the longest.
+        earlier: inputs of runs before it, which are not counted.
 
     Raises:
         ConfigError: the board runs another model.
@@ -145,6 +148,8 @@ def measure_on_board(
             client.set_length(length)
         for _ in range(_BOARD_RUNS):
             client.reset()
+            for each in earlier:
+                client.run(each)
             runs.append(cycles_by_step(client.bench(inputs).steps))
     return _medians(runs)
 

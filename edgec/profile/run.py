@@ -77,6 +77,7 @@ def profile(
         length=given.length,
         calls=report.calls,
         pace=pricer.pace,
+        earlier=given.earlier,
     )
     if run.info.digest != report.digest[: len(run.info.digest)]:
         raise ConfigError(

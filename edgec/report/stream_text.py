@@ -16,8 +16,12 @@ def stream_lines(report: Report) -> Iterator[str]:
         seconds = 1 / heard.rate
         yield (
             f"front end: {heard.text}; {count(heard.frames)} samples a run "
-            f"({1000 * heard.frames * seconds:.0f} ms), a result is about {count(heard.window)} "
-            f"({heard.window * seconds:.2f} s)"
+            f"({1000 * heard.frames * seconds:.0f} ms), a result is about "
+            + (
+                "all since the reset"
+                if heard.steps > 1
+                else f"{count(heard.window)} ({heard.window * seconds:.2f} s)"
+            )
         )
         yield from _waiting(heard.warm_up)
     found = report.stream

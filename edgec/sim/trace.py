@@ -45,6 +45,7 @@ def trace_inference(
     pace: BlockPace = count_instructions,
     native: bool | None = None,
     limit_s: float = 600.0,
+    earlier: Sequence[Sequence[Array]] = (),
 ) -> TracedRun:
     """Start the firmware in Unicorn, run its first model once and count.
 
@@ -63,6 +64,7 @@ def trace_inference(
         pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
+        earlier: inputs of runs before it, which are not counted.
 
     Raises:
         ConfigError: Unicorn is not installed.
@@ -88,6 +90,8 @@ def trace_inference(
         client.set_activation_bits(bits)
     if length is not None:
         client.set_length(length)
+    for each in earlier:
+        client.run(each)
     machine.watch(tracer)  # not earlier: the start-up code clears the arena
     run = client.bench(inputs)
     steps = range(info.steps) if calls is None else calls

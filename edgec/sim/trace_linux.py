@@ -93,6 +93,7 @@ def trace_program(
     calls: Sequence[int] | None = None,
     native: bool | None = None,
     limit_s: float = 600.0,
+    earlier: Sequence[Sequence[Array]] = (),
 ) -> TracedProgram:
     """Load a Linux program into Unicorn, run its first model once and count.
 
@@ -108,6 +109,7 @@ def trace_program(
         calls: the number of the step of each call, in order; None: each step is called once.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
+        earlier: inputs of runs before it, which are not counted.
 
     Raises:
         ConfigError: Unicorn is not installed.
@@ -118,6 +120,8 @@ def trace_program(
     machine = _machine(program, board)
     model = _read_model(machine, machine.read_pointer(program.symbol("models")[0]), length)
     _prepare(machine, model, program, inputs, bits)
+    for each in earlier:
+        _run(machine, model, program, each)
     plan = _plan(program, model, machine.hook)
     from edgec.sim.trace_native import make_tracer  # noqa: PLC0415  (optional extra)
 

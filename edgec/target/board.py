@@ -21,7 +21,8 @@ from edgec.base.resources import data_dir
 from edgec.base.toml_file import read_toml
 from edgec.target.board_search import boards_like, other_chip
 from edgec.target.cores import Core, Fpu
-from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name
+from edgec.target.energy import Energy
+from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name, Text
 
 _MOST_PROBLEMS = 10
 """Problems of one file that its message lists."""
@@ -29,8 +30,6 @@ _MOST_PROBLEMS = 10
 _MOST_BOARDS = 8
 """Boards that a message names where several are meant."""
 
-# Texts end up in comments of generated files: one line, no end of a comment.
-_Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
 UploadTool = Literal["openocd", "st-flash", "pyocd", "picotool", "bossac", "teensy_loader_cli"]
 """Programs that write a board's flash."""
 
@@ -49,8 +48,8 @@ class Console:
         baud: bits a second, 8 data bits, no parity, 1 stop bit.
     """
 
-    uart: _Text
-    pins: _Text
+    uart: Text
+    pins: Text
     baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
 
 
@@ -105,48 +104,6 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
-class Energy:
-    """Energy of the microcontroller while it computes: measured a cycle, or from its data sheet.
-
-    Attributes:
-        source: document, table and conditions.
-        run_ma: typical current in milliamperes at the board's clock, code running from flash,
-            peripherals off.
-        volts: supply voltage of that figure.
-        nj_per_cycle: nanojoules of a core cycle, measured while networks ran.
-        idle_mw: milliwatts while the core waits for the next run, measured; None: not known.
-    """
-
-    source: _Text
-    run_ma: Annotated[float, Field(gt=0, le=10_000)] | None = None
-    volts: Annotated[float, Field(gt=0, le=12)] | None = None
-    nj_per_cycle: Annotated[float, Field(gt=0, le=1_000)] | None = None
-    idle_mw: Annotated[float, Field(gt=0, le=100_000)] | None = None
-
-    @model_validator(mode="after")
-    def _check(self) -> Energy:
-        if (self.run_ma is None) != (self.volts is None):
-            raise ValueError("run_ma and volts go together")
-        if (self.run_ma is None) == (self.nj_per_cycle is None):
-            raise ValueError("needs run_ma with volts, or nj_per_cycle")
-        return self
-
-    def nanojoules(self, clock_hz: int) -> float:
-        """Energy of a cycle at a clock, in nanojoules."""
-        if self.nj_per_cycle is not None:
-            return self.nj_per_cycle
-        assert self.run_ma is not None and self.volts is not None
-        return self.run_ma * 1e6 * self.volts / clock_hz
-
-    @property
-    def words(self) -> str:
-        """The figure that it is computed from."""
-        if self.nj_per_cycle is not None:
-            return f"{self.nj_per_cycle:g} nJ a cycle, measured"
-        return f"{self.run_ma:g} mA at {self.volts:g} V"
-
-
-@dataclass(frozen=True, slots=True, config=STRICT)
 class Linux:
     """A board with an operating system, which gives a program its memory and its console.
 
@@ -168,8 +125,8 @@ class Source:
     """
 
     keys: Annotated[tuple[str, ...], Field(min_length=1)]
-    document: _Text
-    section: _Text
+    document: Text
+    section: Text
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -200,9 +157,9 @@ class Board:
     """
 
     name: Name
-    title: _Text
-    vendor: _Text
-    mcu: _Text
+    title: Text
+    vendor: Text
+    mcu: Text
     core: Core
     clock_hz: Annotated[int, Field(ge=0, le=4_000_000_000)]
     port: Name

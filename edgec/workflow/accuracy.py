@@ -107,9 +107,22 @@ def measured(
 def float_share(model: RealModel, data: LabelledData, progress: Progress) -> float:
     """Share of samples that a model tells right, in float."""
     progress("measuring float accuracy")
+    return float(np.mean(float_classes(model, data.inputs) == data.labels))
+
+
+def float_classes(model: RealModel, inputs: Mapping[str, Array]) -> Array:
+    """Classes that a model decides for in float, int64 [N].
+
+    Args:
+        model: the model.
+        inputs: float32 [N, ...] by graph input, in the graph's axes.
+
+    Raises:
+        ConfigError: the model has no single output with scores for classes.
+    """
     output = _scores(model.graph)
-    found = [batch[output] for _, batch in activations(model.graph, [output], data.inputs)]
-    return _share(np.concatenate(found), data)
+    found = [batch[output] for _, batch in activations(model.graph, [output], inputs)]
+    return _classes(np.concatenate(found))
 
 
 def integer_share(graph: Graph, data: LabelledData, what: str, progress: Progress) -> float:
@@ -125,8 +138,12 @@ def integer_share(graph: Graph, data: LabelledData, what: str, progress: Progres
 
 
 def _share(scores: Array, data: LabelledData) -> float:
-    classes = np.argmax(scores.reshape(len(scores), -1), axis=1)
-    return float(np.mean(classes == data.labels))
+    return float(np.mean(_classes(scores) == data.labels))
+
+
+def _classes(scores: Array) -> Array:
+    classes: Array = np.argmax(scores.reshape(len(scores), -1), axis=1)
+    return classes
 
 
 def _scores(graph: Graph) -> str:

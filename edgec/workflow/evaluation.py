@@ -20,13 +20,14 @@ from edgec.base.errors import ConfigError
 from edgec.base.options import StatePairs
 from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile, Samples, load_labelled
+from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.streams import RESETS, streams
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
-from edgec.workflow.front_end import original_inputs
+from edgec.workflow.front_end import codes_of_sound, original_inputs
 from edgec.workflow.model_samples import input_specs
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -142,19 +143,24 @@ def _evaluated(
 ) -> tuple[Evaluation, ...]:
     output = decision(report)
     specs = input_specs(report)
-    samples, labels = load_labelled(data, specs, output.labels, steps=bool(report.state))
+    # Recordings begin anew each.
+    steps = bool(report.state) and report.front_end is None
+    samples, labels = load_labelled(data, specs, output.labels, steps=steps)
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
-    parts = list(streams(samples.pop(RESETS))) if report.state else [slice(None)]
+    parts = list(streams(samples.pop(RESETS))) if steps else [slice(None)]
     check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    if report.state:
+    if steps:
         inputs[RESETS] = np.isin(np.arange(len(labels)), [part.start for part in parts])
     (original,) = original_outputs(folder, report, inputs, [output], _part(progress, 0, runs))
     wanted = classes_of(original)
     odd = evaluation_warnings(_with_ranges(report), samples)
+    if report.front_end is not None:
+        (sound,) = samples.values()
+        odd = (*odd, *sound_faults(codes_of_sound(sound), report.front_end.rate))
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
         tell = _part(progress, number, runs)
@@ -246,9 +252,26 @@ def original_outputs(
     processors.
     """
     heard = report.front_end
-    if heard is not None:
-        features = original_inputs(heard, inputs)
-        inputs = {name: to_model(array, heard.input) for name, array in features.items()}
+    if heard is None:
+        return _of_samples(folder, report, inputs, outputs, progress)
+    features = original_inputs(heard, inputs)
+    # Codes of features, and the first runs of recordings as they are.
+    inputs = {
+        name: array if name == RESETS else to_model(array, heard.input)
+        for name, array in features.items()
+    }
+    found = _of_samples(folder, report, inputs, outputs, progress)
+    return tuple(array[heard.steps - 1 :: heard.steps] for array in found)
+
+
+def _of_samples(
+    folder: Path,
+    report: Report,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[TensorReport],
+    progress: Progress | None,
+) -> tuple[Array, ...]:
+    """Outputs of the model's file for what it takes; of one with a state, of each step."""
     names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     is_onnx = path.suffix == ONNX_SUFFIX

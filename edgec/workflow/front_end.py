@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
-from edgec.base.options.front_end import OPTION, FrontEndOptions
+from edgec.base.options import CompileOptions
+from edgec.base.options.front_end import METADATA_KEY, NONE, OPTION, FrontEndOptions
 from edgec.base.samples import InputSpec
+from edgec.base.streams import RESETS
 from edgec.frontends.nodes import SAMPLES, FrontEnd
 from edgec.frontends.parameters import parameters_of
+from edgec.importers.formats import describe
 from edgec.ir.graph import Graph, Value
 from edgec.passes.front_end import Heard, with_front_end
 from edgec.report.model import FrontEndReport, TensorReport
@@ -23,12 +27,41 @@ if TYPE_CHECKING:
 
 
 def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
-    """The front end that the user asks for; None: for none.
+    """The front end that is asked for; None: for none.
 
     Raises:
         ConfigError: there is no such one, or a parameter is out of range.
     """
-    return None if options is None else FrontEnd(str(options), parameters_of(options))
+    if options is None or options.name == NONE:
+        return None
+    return FrontEnd(str(options), parameters_of(options))
+
+
+def with_said_front_end(options: CompileOptions, model: Path) -> CompileOptions:
+    """Options with the front end that the model's own file names, where they name none.
+
+    Args:
+        options: asked for by the user; ``none`` leaves out what the file says.
+        model: model file.
+
+    Raises:
+        ConfigError: the file's front end cannot be read, or other options do not go with it.
+        ImportModelError: it is no sound model.
+    """
+    asked = options.front_end
+    if asked is not None:
+        return replace(options, front_end=None) if asked.name == NONE else options
+    text = describe(model).front_end
+    if not text:
+        return options
+    try:
+        found = FrontEndOptions.parse(text)
+        parameters_of(found)
+    except ConfigError as error:
+        where = f"{model}: property {METADATA_KEY}"
+        hint = f"{error.hint}; or give {OPTION} NAME, or {OPTION} {NONE}"
+        raise ConfigError(error.what, where=where, hint=hint) from error
+    return replace(options, front_end=found)
 
 
 def heard_by(front: FrontEnd, imported: Graph) -> Heard:
@@ -53,6 +86,31 @@ def sound_spec(name: str, front: FrontEnd, frames: int) -> InputSpec:
     return InputSpec(name, (1, p.window + (frames - 1) * p.hop), integers=True, rate=p.rate)
 
 
+def runs_of_recording(front: FrontEnd, heard: Heard, imported: Graph) -> int:
+    """Runs of the model's file in a recording: one, or those of a second where it has a state."""
+    if not imported.has_state:
+        return 1
+    p = front.parameters
+    return max(((p.rate - p.window) // p.hop + 1) // heard.frames, 1)
+
+
+def steps_of_features(heard: Heard, features: Array, runs: int) -> dict[str, Array]:
+    """Features of recordings as the model's file takes them.
+
+    Args:
+        heard: what its input is.
+        features: float32 [N, frames, features].
+        runs: in which it takes the frames of a recording, each as many.
+
+    Returns:
+        "x" [N * runs, ...] and, where there are several runs, the first ones as `RESETS`.
+    """
+    steps = heard.arranged(features.reshape(-1, heard.frames, heard.features))
+    if runs == 1:
+        return {"x": steps}
+    return {"x": steps, RESETS: np.arange(len(steps)) % runs == 0}
+
+
 def codes_of_sound(sound: Array) -> Array:
     """Recordings, of integers or of numbers of -1 to 1, as samples of 16 bits."""
     return sound.astype(np.int16) if sound.dtype.kind in "iu" else SAMPLES.quantize(sound)
@@ -67,14 +125,16 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
     if front is None:
         return model
     heard = heard_by(front, model.imported)
-    graph, found = with_front_end(model.integer, front, heard, heard.frames)
+    steps = runs_of_recording(front, heard, model.imported)
+    graph, found = with_front_end(model.integer, front, heard, steps * heard.frames)
     samples = graph.only_input
     value = Value(samples, (1, found.window), DType.INT16, SAMPLES)
     imported = model.imported.replace(
         values={**model.imported.values, samples: value}, inputs=(samples,)
     )
     # The sample before a recording is 0, so at least one comes from the zeros before it.
-    more = 1 if front.parameters.before and not found.lead else 0
+    remembers = front.remembers or found.remembers
+    more = 1 if front.parameters.before and not found.lead and not remembers else 0
     report = FrontEndReport(
         text=front.name,
         rate=front.parameters.rate,
@@ -83,9 +143,10 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
         frames=found.run,
         lead=found.lead,
         warm_up=found.warm_up,
-        runs=found.warm_up + 1 + more,
+        runs=found.warm_up + steps + more,
+        steps=steps,
         axes={samples: 1},
-        remembers=front.remembers,
+        remembers=remembers,
     )
     return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
 
@@ -108,9 +169,13 @@ def _own_input(model: IntegerModel, name: str) -> TensorReport:
 
 
 def original_inputs(report: FrontEndReport, inputs: Mapping[str, Array]) -> dict[str, Array]:
-    """Features of recordings, real numbers, as the model's file takes them."""
+    """Features of recordings, real numbers, as the model's file takes them, and `RESETS` where
+    it takes those of a recording in several runs.
+    """
     options = FrontEndOptions.parse(report.text)
     front = FrontEnd(report.text, parameters_of(options))
     heard = Heard.of(report.input.shape, front.features, report.input.name)
     (sound,) = (array for name, array in inputs.items() if name in report.axes)
-    return {report.input.name: heard.arranged(front.features_of(codes_of_sound(sound)))}
+    found = steps_of_features(heard, front.features_of(codes_of_sound(sound)), report.steps)
+    found[report.input.name] = found.pop("x")
+    return found

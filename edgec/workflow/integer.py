@@ -18,6 +18,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
+from edgec.base.samples.sound_faults import is_silent, sound_faults
 from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
 from edgec.frontends.nodes import FrontEnd
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
@@ -32,7 +33,13 @@ from edgec.quant.precision.goal import Chooser, Prices
 from edgec.quant.precision.notes import precision_warnings
 from edgec.report.model import FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
-from edgec.workflow.front_end import codes_of_sound, heard_by, sound_spec
+from edgec.workflow.front_end import (
+    codes_of_sound,
+    heard_by,
+    runs_of_recording,
+    sound_spec,
+    steps_of_features,
+)
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
 
@@ -88,6 +95,7 @@ class RealModel:
         notes: what passes want the user to know.
         shorter: `graph` for the maximum length less 1, for a model of variable length.
         about: what the file says of itself.
+        warnings: what is wrong with the calibration data.
     """
 
     imported: Graph
@@ -96,6 +104,7 @@ class RealModel:
     notes: tuple[str, ...]
     shorter: Graph | None = None
     about: Description = NOTHING_SAID
+    warnings: tuple[str, ...] = ()
 
 
 def real_model(
@@ -122,10 +131,11 @@ def real_model(
     found = import_model(path, shapes, options.state, options.values).replace(name=path.stem)
     imported = with_rounding(found, options.rounding)
     about = describe(path)
+    faults: tuple[str, ...] = ()
     if front is None:
         samples = _samples(calibration, imported, about)
     else:
-        samples = _heard(calibration, imported, about, front)
+        samples, faults = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
     shorter = _shorter(path, options)
@@ -146,7 +156,7 @@ def real_model(
         _refuse_state(graph)
     if shorter is not None:
         shorter = with_scales_of(shorter, graph.input_features)
-    return RealModel(imported, graph, scaled, notes, shorter, about)
+    return RealModel(imported, graph, scaled, notes, shorter, about, faults)
 
 
 def _refuse_state(graph: Graph) -> None:
@@ -253,7 +263,7 @@ def quantized_model(
     told = found.report.about_classes() if named else found.report
     poor = quality_warnings(found.integer, told, settings)
     judged = precision_warnings(told.precision)
-    warnings = (*told.warnings, *few_samples_warnings(told), *judged, *odd, *poor)
+    warnings = (*model.warnings, *told.warnings, *few_samples_warnings(told), *judged, *odd, *poor)
     report = replace(told, warnings=warnings)
     return IntegerModel(
         imported=model.imported,
@@ -316,20 +326,31 @@ def _samples(
 
 def _heard(
     calibration: Calibration, imported: Graph, about: Description, front: FrontEnd
-) -> dict[str, Array] | None:
-    """Samples by input: features of recordings, or as they are where they are features."""
+) -> tuple[dict[str, Array] | None, tuple[str, ...]]:
+    """Samples by input, features of recordings or as they are, and what is wrong with recordings.
+
+    Raises:
+        ConfigError: they have neither form, or all recordings are silent.
+    """
     heard = heard_by(front, imported)
     name = imported.only_input
-    spec = sound_spec(name, front, heard.frames)
+    runs = runs_of_recording(front, heard, imported)
+    spec = sound_spec(name, front, runs * heard.frames)
     try:
-        return _samples(calibration, imported, about)
+        return _samples(calibration, imported, about), ()
     except ConfigError:
         # They are no features.
         if isinstance(calibration, SampleFile | Path | str):
             found = load_samples(calibration, [spec])
         else:
             found = check_samples(calibration or {}, [spec], "calibration")
-    return {name: heard.arranged(front.features_of(codes_of_sound(found[name])))}
+    sound = codes_of_sound(found[name])
+    if is_silent(sound).all():
+        hint = "record again: they say nothing of the sound that the network will hear"
+        raise ConfigError("all recordings are silent", where="--calibration", hint=hint)
+    steps = steps_of_features(heard, front.features_of(sound), runs)
+    rate = front.parameters.rate
+    return {name: steps.pop("x"), **steps}, sound_faults(sound[:, : spec.elements], rate)
 
 
 def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:

@@ -13,6 +13,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.samples import read_sound
+from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import FrontEndReport, Report
 from edgec.sim.emulator import EmulatedFirmware
@@ -30,6 +31,8 @@ from edgec.workflow.session import (
 
 _QUIET_S = 5.0
 """A board that says nothing for so long hears nothing."""
+_REMEMBERED_S = 600.0
+"""Sound that a board hears again after noise on its line where all of it plays a part."""
 Step = Callable[[Array, Progress | None], list[Array]]
 """Takes the next runs of a stream, int16 [N, samples]; gives an array [N, elements] an output."""
 
@@ -161,13 +164,18 @@ def listens(report: Report) -> FrontEndReport:
     return report.front_end
 
 
-def recording(report: Report, path: Path) -> Array:
+def recording(report: Report, path: Path, *, resample: bool = False) -> Array:
     """The samples of a recording for a build with a front end, int16 [L].
 
     Raises:
         ConfigError: it cannot be read, or does not fit.
     """
-    return read_sound(path, listens(report).rate)
+    return read_sound(path, listens(report).rate, resample=resample)
+
+
+def faults_of(report: Report, sound: Array) -> tuple[str, ...]:
+    """Sentences on what is wrong with a recording, int16 [L], for a build with a front end."""
+    return sound_faults(sound[None], listens(report).rate) if len(sound) else ()
 
 
 @contextlib.contextmanager
@@ -195,8 +203,9 @@ def listening(folder: Path, on: str, port: str | None = None) -> Iterator[Listen
         else:
             client = stack.enter_context(build_on_device(folder, report, port))
         client.reset()
-        # Older sound plays no part, so that a stream may last for days.
-        client.keep(front.runs)
+        # Older sound plays no part, or next to none, so that a stream may last for days.
+        of_noise = int(_REMEMBERED_S * front.rate / front.frames) if front.remembers else 0
+        client.keep(max(front.runs, of_noise))
         yield Listener(report, front, _steps_of(client))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import wave
 from pathlib import Path
 
@@ -13,17 +12,19 @@ from bad_input_support import check_one_message, edgec
 from c_programs import SANITIZE, Build
 from emulated import need_emulator
 from onnx import TensorProto, helper
+from push_support import push_program, pushed
 from sounds import speech_like
 from stream_models import Net
 
 from edgec.base.options import CompileOptions, FrontEndOptions, StreamOptions
-from edgec.codegen.cnames import library_names
+from edgec.base.samples.resample import resampled
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.interp import run_stream
+from edgec.report.model import Report
 from edgec.workflow.evaluation import evaluate
-from edgec.workflow.session import LIBRARY_DIR
+from edgec.workflow.listening import listening
 from edgec.workflow.validation import validate
 
 SWW = "mlperf-sww"
@@ -31,7 +32,6 @@ FEW = "mfcc:window=480,hop=320,filters=20,coefficients=8"
 """Frames that begin anew before the last one ends, at no multiple of their distance."""
 MICRO = "micro:hop=320"
 """Features with a memory of the sound before."""
-PUSH = Path(__file__).resolve().parents[1] / "helpers" / "push_sound.c"
 CLIPS = np.concatenate([speech_like(16_000, seed) for seed in range(12)])
 
 
@@ -69,12 +69,6 @@ def write_wav(path: Path, pcm: np.ndarray, rate: int = 16_000, channels: int = 1
         file.writeframes(pcm.tobytes())
 
 
-def pushed(program: Path, pcm: Path, most: int) -> list[list[int]]:
-    """The results that the program prints for a file of samples, `most` of them at a time."""
-    done = subprocess.run([program, pcm, str(most)], capture_output=True, text=True, check=True)
-    return [[int(code) for code in line.split()] for line in done.stdout.splitlines()]
-
-
 @pytest.mark.parametrize("text", [SWW, FEW, MICRO])
 @pytest.mark.parametrize("stream", [None, StreamOptions({"": 2})])
 def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path):
@@ -82,14 +76,7 @@ def test_push_samples_gives_the_results_of_the_reference(text, stream, tmp_path)
     result = built(tmp_path, text, stream=stream, build=False)
     found, graph = result.report.front_end, result.model.integer
     assert found.window == parameters_of(FrontEndOptions.parse(text)).window + 5 * found.frames
-    names = library_names(result.program.name)
-    text_of = PUSH.read_text()
-    main = tmp_path / "main.c"
-    macros = f"#define NAME(f) {names.prefix}_##f\n#define SIZE(m) {names.macro}_##m\n"
-    main.write_text(f'#include "{names.header}"\n{macros}{text_of}')
-    library = tmp_path / "out" / LIBRARY_DIR
-    sources = [main, *sorted((library / "src").glob("*.c"))]
-    program = Build("gcc", SANITIZE).compile(sources, [library / "include"], tmp_path / "push")
+    program = push_program(result, tmp_path, Build("gcc", SANITIZE))
     (tmp_path / "pcm").write_bytes(CLIPS[0].tobytes())
     line = np.pad(CLIPS[0], (found.lead, 0))
     runs = line[: len(line) // found.frames * found.frames].reshape(-1, 1, found.frames)
@@ -228,6 +215,69 @@ def test_recordings_that_do_not_fit(change, words, ear, tmp_path, capsys):
     pcm = np.zeros(96_000, np.int8)
     write_wav(tmp_path / "bad.wav", pcm, **change)
     check_one_message(edgec(capsys, "run", ear, "--input", tmp_path / "bad.wav"), words)
+
+
+def test_other_kinds_of_wav(ear, tmp_path, capsys):
+    """Floats and extensible headers; a folder with one file of another kind names that one."""
+    write_wav(tmp_path / "a.wav", CLIPS[0])
+    data = (tmp_path / "a.wav").read_bytes()
+    for number, words in ((3, "floating-point numbers"), (0xFFFE, "extensible header")):
+        (tmp_path / "a.wav").write_bytes(data[:20] + number.to_bytes(2, "little") + data[22:])
+        check_one_message(edgec(capsys, "run", ear, "--input", tmp_path / "a.wav"), words)
+    (tmp_path / "a.wav").write_bytes(data[:2000])
+    check_one_message(edgec(capsys, "run", ear, "--input", tmp_path / "a.wav"), "a.wav")
+
+
+def test_recordings_of_another_rate_are_resampled_where_asked(ear, tmp_path, capsys):
+    write_wav(tmp_path / "fast.wav", CLIPS[0], rate=44_100)
+    words = ("run", ear, "--input", tmp_path / "fast.wav", "--output", tmp_path / "y.npz")
+    check_one_message(edgec(capsys, *words), "add --resample")
+    assert edgec(capsys, *words, "--resample").code == 0
+    found = np.load(tmp_path / "y.npz")
+    with listening(ear, "host") as listener:
+        heard = listener.hear_all(resampled(CLIPS[0], 44_100, 16_000)).outputs
+    for name, array in heard.items():
+        assert np.array_equal(found[name], array)
+    for command in ("evaluate", "validate"):
+        folder = tmp_path / command / "word"
+        folder.mkdir(parents=True)
+        write_wav(folder / "a.wav", CLIPS[0], rate=44_100)
+        data = (command, ear, "--data", folder.parent)
+        assert edgec(capsys, *data).code != 0
+        assert edgec(capsys, *data, "--resample").code == 0
+    np.savez(tmp_path / "x.npz", x=CLIPS[:1])
+    done = edgec(capsys, "run", ear, "--input", tmp_path / "x.npz", "--resample")
+    check_one_message(done, "recordings (.wav) alone have a rate")
+    write_wav(tmp_path / "slow.wav", CLIPS[0], rate=500)
+    slow = edgec(capsys, "run", ear, "--input", tmp_path / "slow.wav", "--resample")
+    check_one_message(slow, "1000 to 384000 can be resampled")
+
+
+def test_calibration_on_recordings_that_say_little(tmp_path, capsys):
+    """One that is silent, one clipped, one too short: warnings; all silent: an error."""
+    folder = tmp_path / "sound"
+    folder.mkdir()
+    loud = np.clip(CLIPS[1].astype(np.int32) * 8, -32768, 32767).astype(np.int16)
+    for name, clip in (("a", CLIPS[0]), ("b", 0 * CLIPS[0]), ("c", loud), ("d", CLIPS[2][:1500])):
+        write_wav(folder / f"{name}.wav", clip[:3584])
+    path = saved(network(6, 40), tmp_path)
+    words = ("compile", path, "--board", "host", "--front-end", SWW, "--out", tmp_path / "out")
+    done = edgec(capsys, *words, "--calibration", folder)
+    assert done.code == 0, done.err
+    said = " ".join(Report.read(tmp_path / "out").warnings)
+    for text in ("1 are silent", "1 are clipped", "1 are shorter than the 0.22 s"):
+        assert f"of 4 recordings {text}" in said
+    for file in folder.iterdir():
+        write_wav(file, np.zeros(3584, np.int16))
+    silent = edgec(capsys, *words, "--force", "--calibration", folder)
+    check_one_message(silent, "all recordings are silent")
+
+
+def test_a_silent_recording_is_heard_with_a_warning(ear, tmp_path, capsys):
+    write_wav(tmp_path / "still.wav", np.zeros(16_000, np.int16))
+    done = edgec(capsys, "run", ear, "--input", tmp_path / "still.wav")
+    assert done.code == 0
+    assert "1 are silent" in done.err
 
 
 def test_an_empty_recording_and_floats(ear, tmp_path, capsys):

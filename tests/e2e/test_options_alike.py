@@ -22,7 +22,7 @@ def test_the_option_for_results_has_the_same_names_everywhere() -> None:
         for parameter in command.params
         if set(parameter.opts) & set(OUT)
     }
-    assert set(found) == {"compile", "run", "quantize", "compress", "bundle", "export"}
+    assert set(found) == {"compile", "run", "quantize", "compress", "bundle", "export", "explore"}
     assert all(names == set(OUT) for names in found.values())
 
 

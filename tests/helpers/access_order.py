@@ -33,6 +33,21 @@ def least_distance(events: list[Event]) -> int:
     raise AssertionError
 
 
+def surely_legal_distance(events: list[Event]) -> int:
+    """Least d >= 0 such that d and all larger distances are legal.
+
+    Where outputs are not written in raster order, a distance below an illegal one may be legal.
+    """
+    last_read = {byte: time for time, (kind, byte) in enumerate(events) if kind == "r"}
+    written, found = -1, 0
+    for time, (kind, byte) in enumerate(events):
+        if kind == "w":
+            written = max(written, byte)
+        elif last_read[byte] == time and written >= 0:
+            found = max(found, written + 1 - byte)
+    return found
+
+
 def events_of(spec: object, operand: int = 0) -> list[Event]:
     """Reads of one operand and all writes of a kernel, in order."""
     match spec:
@@ -54,6 +69,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_3x2(spec))
         case s.Dense4x4():
             return list(_dense_3x2(spec, 4))
+        case s.Dense8x8():
+            return list(_dense_8x8(spec))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
         case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0():
@@ -72,6 +89,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseLine() | s.DepthwiseLineM0():
             return list(_by_fours(spec.window))
+        case s.DepthwiseNeon():
+            return list(_by_rows_of_channels(spec))
         case s.DepthwiseM0():
             return list(_by_strips(spec.window, 3, 1))
         case s.Depthwise():
@@ -212,6 +231,50 @@ def _by_strips(w: Window, strip: int, together: int) -> Iterator[Event]:
             yield from (("r", pixel * w.channels + o) for pixel in pixels for o in group)
             for o in range(c, group.stop):
                 yield from (("w", pixel * w.channels + o) for pixel in written)
+
+
+def _dense_8x8(spec: s.Dense8x8) -> Iterator[Event]:
+    w, each = spec.window, spec.out_bytes
+    pixels = list(_raster(w))
+    together = w.out_width if spec.reads_strip else 8
+    for first in range(0, spec.rows, together):
+        tile = pixels[first : first + together]
+        reads = {pixel for _, oy, ox in tile for pixel in _pixels(w, oy, ox)}
+        read = [("r", pixel * w.channels + c) for pixel in reads for c in range(w.channels)]
+        for o in range(0, spec.out_channels, 8):
+            if spec.reads_image or o == 0:
+                yield from read
+            filters = range(o, min(o + 8, spec.out_channels))
+            starts = [
+                (number * spec.out_channels + unit) * each
+                for number, *_ in tile
+                for unit in filters
+            ]
+            yield from (("w", start + byte) for start in starts for byte in range(each))
+
+
+def _by_rows_of_channels(spec: s.DepthwiseNeon) -> Iterator[Event]:
+    w, each = spec.window, spec.out_bytes
+    for oy in range(w.out_height):
+        row = [(oy * w.out_width + ox, list(_pixels(w, oy, ox))) for ox in range(w.out_width)]
+        if spec.copies:
+            inside = {pixel for _, pixels in row for pixel in pixels}
+            yield from (
+                ("r", pixel * w.channels + c) for pixel in inside for c in range(w.channels)
+            )
+        for first in range(0, w.channels, 16):
+            channels = range(first, min(first + 16, w.channels))
+            for start in range(0, w.out_width, spec.fold):
+                part = row[start : start + spec.fold]
+                if not spec.copies:
+                    reads = {pixel for _, pixels in part for pixel in pixels}
+                    yield from (("r", pixel * w.channels + c) for pixel in reads for c in channels)
+                for number, _ in part:
+                    places = range(
+                        (number * w.channels + first) * each,
+                        (number * w.channels + channels.stop) * each,
+                    )
+                    yield from (("w", place) for place in places)
 
 
 def _gemm(spec: s.Gemm) -> Iterator[Event]:

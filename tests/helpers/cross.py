@@ -58,6 +58,10 @@ MACHINES = MappingProxyType(
 )
 
 
+DOT = Machine(Core.CORTEX_A76, "qemu-aarch64")
+"""A core with dot products."""
+
+
 def _found(program: str) -> Path:
     path = process.which(program)
     if path is None:

@@ -37,34 +37,37 @@ def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
     """A graph of independent layers, with weights and inputs that reach the ends of int8."""
     layer = Layer(seed)
     for case in cases:
-        _add(layer, case)
+        add_layer(layer, case)
     return layer.builder.build()
 
 
-def _add(layer: Layer, case: Case) -> None:
+def add_layer(layer: Layer, case: Case, filters: int | None = None) -> None:
+    """One layer; `filters`: of a convolution of one group, None: it is depthwise."""
     x = layer.input(1, case.height, case.width, case.channels)
-    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, *case.kernel, 1))
-    multipliers = layer.rng.uniform(0.4, 1, case.channels) / 40 * 2.0**case.shift
+    group, depth = (case.channels, 1) if filters is None else (1, case.channels)
+    units = case.channels if filters is None else filters
+    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (units, *case.kernel, depth))
+    multipliers = layer.rng.uniform(0.4, 1, units) / 40 * 2.0**case.shift
     sign = layer.pick([1, -1])
     zero_point = layer.pick([0, -128, 7])
     if case.twice:
-        sign, multipliers = 1, layer.rng.integers(1 << 30, 1 << 31, case.channels)
+        sign, multipliers = 1, layer.rng.integers(1 << 30, 1 << 31, units)
     inputs = [
         x,
         layer.array(weights.astype(np.int8)),
-        layer.constant(-9000, 9000, case.channels, dtype=np.int32),
+        layer.constant(-9000, 9000, units, dtype=np.int32),
         layer.array((multipliers * sign).astype(np.int32)),
     ]
     form: qops.Requant31 | qops.Offset31 | qops.TwoRoundings31
     form = qops.Requant31(case.shift, zero_point, *case.bounds)
     if case.offsets:
         left = case.shift - 32
-        offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, case.channels)
+        offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, units)
         form = qops.Offset31(left, tuple(map(int, offsets)), *case.bounds)
     if case.twice:
-        shifts = -layer.rng.integers(5, 10, case.channels)
+        shifts = -layer.rng.integers(5, 10, units)
         form = qops.TwoRoundings31(tuple(map(int, shifts)), zero_point, *case.bounds)
-    conv = qops.QConv(case.strides, case.pads, case.dilations, case.channels, form)
+    conv = qops.QConv(case.strides, case.pads, case.dilations, group, form)
     y = layer.node(conv, inputs, DType.INT8)
     value = layer.builder.values[y]
     layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))

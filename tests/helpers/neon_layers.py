@@ -6,8 +6,17 @@ import dataclasses
 import math
 
 import numpy as np
+from depthwise_cases import Case, add_layer
 from random_graphs import all_operators
-from random_transformer import Layer, add_s16_neon, biased_attention, conv, norm, rescale
+from random_transformer import (
+    Layer,
+    add_s16_neon,
+    biased_attention,
+    conv,
+    depthwise_conv,
+    norm,
+    rescale,
+)
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, qops
@@ -66,6 +75,54 @@ def extreme_product(layer: Layer, tokens: int) -> None:
     weight = np.full((5, 48), 127, np.int8)
     weight[1::2] = -127
     product(layer, (tokens, 48, 5), "wide", weight)
+
+
+def depthwise(seed: int, count: int) -> Graph:
+    """Depthwise convolutions that end as in transformers, of any geometry and many channels."""
+    layer = Layer(seed)
+    for _ in range(count):
+        depthwise_conv(layer, layer.pick((2, 4, 7, 8, 9, 16, 17, 24, 33, 48)))
+    return layer.builder.build()
+
+
+def dense_layers(seed: int, count: int) -> Graph:
+    """Convolutions of one group of any geometry, with weights down to -128, in all forms."""
+    rng = np.random.default_rng(seed)
+    layer = Layer(seed)
+    for _ in range(count):
+        case = _case(rng, ((3, 3), (1, 1), (3, 1), (1, 5), (4, 2)))
+        add_layer(layer, case, filters=int(rng.choice([1, 3, 8, 13, 16])))
+    return layer.builder.build()
+
+
+def depthwise_cases(seed: int, count: int) -> tuple[Case, ...]:
+    """Depthwise layers that no one chose: lines and images, also of more than 64 taps."""
+    rng = np.random.default_rng(seed)
+    kernels = ((3, 3), (1, 5), (5, 1), (1, 1), (2, 3), (9, 8), (70, 1), (1, 67))
+    return tuple(_case(rng, kernels) for _ in range(count))
+
+
+def _case(rng: np.random.Generator, kernels: tuple[tuple[int, int], ...]) -> Case:
+    kernel = kernels[rng.integers(len(kernels))]
+    dilations = tuple(int(n) for n in rng.integers(1, 3, 2))
+    pads = tuple(int(n) for n in rng.integers(0, 3, 4) * rng.integers(0, 2))
+    reach = [(taps - 1) * step + 1 for taps, step in zip(kernel, dilations, strict=True)]
+    sizes = [max(n - a - b, 1) for n, a, b in zip(reach, pads[:2], pads[2:], strict=True)]
+    height, width = (size + int(rng.integers(0, 7)) for size in sizes)
+    numbers = int(rng.integers(3))
+    return Case(
+        height,
+        width,
+        int(rng.choice([2, 3, 4, 8, 12, 16, 20, 32, 41])),
+        (int(rng.integers(1, 3)), int(rng.integers(1, 3))),
+        (pads[0], pads[1], pads[2], pads[3]),
+        (-128, 127) if rng.integers(3) else (-50, 60),
+        int(rng.choice([29, 31, 32, 36])) if numbers == 0 else 33,
+        offsets=numbers == 1,
+        kernel=kernel,
+        dilations=(dilations[0], dilations[1]),
+        twice=numbers == 2,
+    )
 
 
 def others(seed: int) -> Graph:

@@ -135,6 +135,11 @@ def depthwise(layer: Layer) -> None:
     _conv(layer, channels, layer.integer(1, 2), channels)
 
 
+def depthwise_conv(layer: Layer, channels: int) -> None:
+    """One filter for each channel."""
+    _conv(layer, channels, 1, channels)
+
+
 def _conv(layer: Layer, group: int, per_group: int, channels: int = 0) -> None:
     channels = channels or group * layer.integer(1, 8)
     size, kernel = layer.integer(4, 8), layer.pick([1, 2, 3])

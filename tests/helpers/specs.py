@@ -47,6 +47,8 @@ from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
+from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.norm import NormNeon
 from edgec.kernels.neon.rescale import RescaleNeon
@@ -78,6 +80,7 @@ __all__ = [
     "Dense4x2",
     "Dense4x4",
     "Dense5x2",
+    "Dense8x8",
     "Depthwise",
     "Depthwise3x3",
     "Depthwise3x3FewColumns",
@@ -85,6 +88,7 @@ __all__ = [
     "DepthwiseLine",
     "DepthwiseLineM0",
     "DepthwiseM0",
+    "DepthwiseNeon",
     "Element",
     "Elementwise",
     "ElementwiseChain",

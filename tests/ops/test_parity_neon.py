@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import variable_nets
-from cross import MACHINES, check_cross, check_program, library_for, linked
-from neon_layers import convolutional, others, products
+from cross import DOT, MACHINES, check_cross, check_program, library_for, linked
+from depthwise_cases import graph_of
+from depthwise_kernels import KERNELS
+from neon_layers import convolutional, dense_layers, depthwise, depthwise_cases, others, products
 from parity import Sample, samples_of
 from random_transformer import OPERATORS, Layer, operators
 from small_transformers import NETS, inputs_of
@@ -32,6 +34,7 @@ GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
         {"norm_neon", "rescale_neon", "add_s16_neon", "attention_neon"},
     ),
     "convolutional": (lambda: convolutional(1, 2), {"dense_4x4_s8_neon"}),
+    "depthwise": (lambda: depthwise(1, 12), {"depthwise_s8_neon"}),
 }
 """Graphs, and the kernels that they must reach."""
 QUICK_NETS = ("vit", "cct")
@@ -56,12 +59,46 @@ def test_operators(name: str, machine: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("machine", "seed"), [("a53", 2), ("a53", 3), ("a7", 4), ("a7", 5)])
 def test_operators_thoroughly(machine: str, seed: int, tmp_path: Path) -> None:
-    graphs = [products(seed, 40), others(seed), convolutional(seed, 4)]
+    graphs = [products(seed, 40), others(seed), convolutional(seed, 4), depthwise(seed, 40)]
     graphs.append(operators(seed, list(OPERATORS), 8))
     for number, graph in enumerate(graphs):
         folder = tmp_path / str(number)
         folder.mkdir()
         check_cross(MACHINES[machine], graph, samples_of(graph), folder)
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_depthwise_layers_of_all_forms_of_31_bits(machine: str, seed: int, tmp_path: Path) -> None:
+    others = KERNELS["planes"].cases[::3] + KERNELS["line"].cases[::2] + KERNELS["bands"].others[:3]
+    graph = graph_of(seed, (*others, *depthwise_cases(seed, 16)))
+    program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path)
+    assert {kernel.spec.family for kernel in program.kernels} == {"depthwise_s8_neon"}
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: products(1, 20),
+        lambda: convolutional(1, 2),
+        lambda: dense_layers(1, 24),
+        pytest.param(lambda: products(2, 60), marks=pytest.mark.slow),
+        pytest.param(lambda: dense_layers(2, 80), marks=pytest.mark.slow),
+    ],
+)
+def test_dot_products(make: Callable[[], Graph], tmp_path: Path) -> None:
+    graph = make()
+    program = check_cross(DOT, graph, samples_of(graph), tmp_path)
+    found = {kernel.spec.family for kernel in program.kernels}
+    assert "dense_8x8_s8_dot" in found and "dense_4x4_s8_neon" not in found
+
+
+@pytest.mark.parametrize("flags", FLAGS)
+def test_dot_products_with_other_options_of_the_compiler(flags: str, tmp_path: Path) -> None:
+    graph = products(9, 16)
+    check_cross(DOT, graph, samples_of(graph), tmp_path, FLAGS[flags])
 
 
 @pytest.mark.slow

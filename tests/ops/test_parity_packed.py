@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from cross import MACHINES, check_cross
+from cross import DOT, MACHINES, check_cross
 from emulated import check_emulated, need_emulator
 from exact_chain import ENDS, chain
 from few_bits import few_bits, packed_specs, packing_all
@@ -103,3 +103,10 @@ def test_with_neon(bits: int, machine: str, tmp_path: Path) -> None:
     program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path)
     inner = {type(spec.called).__name__ for spec in packed_specs(program)}
     assert "Dense4x4" in inner
+
+
+@pytest.mark.few_cases(1)
+def test_on_a_core_with_dot_products(tmp_path: Path) -> None:
+    graph = few_bits(chain(3, "offset31", 26), 4)
+    program = check_cross(DOT, graph, samples_of(graph), tmp_path)
+    assert {type(spec.called).__name__ for spec in packed_specs(program)} == {"Dense4x4"}

@@ -27,6 +27,7 @@ LAYERS = (
     ("workflow",),
     ("profile",),
     ("commands",),
+    ("explore",),
     ("cli",),
     ("__init__", "__main__"),
 )
@@ -46,6 +47,8 @@ ONLY_IN = {
     "capstone": ("timing",),
     "serial": ("sim",),
     "torch": ("finetune",),
+    "optuna": ("explore",),
+    "distributed": ("explore",),
 }
 
 FRONTS = "importers"

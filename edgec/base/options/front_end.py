@@ -1,4 +1,7 @@
-"""`--front-end`: features of sound that are computed before a model."""
+"""`--front-end`: features of sound that are computed before a model.
+
+The option, a table of a project file, or the model's own file says which.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from dataclasses import dataclass, field
 from edgec.base.errors import ConfigError
 
 OPTION = "--front-end"
+METADATA_KEY = "edgec.front_end"
+"""Property of an ONNX file, with the text of the option."""
+NONE = "none"
+"""The name that leaves out what the model's file says."""
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}")
 _ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9.+-]{1,40})")
 
@@ -42,6 +49,25 @@ class FrontEndOptions:
                 hint="like --front-end log-mel, or --front-end log-mel:window=512,hop=256",
             )
         return cls(name, dict(pairs))
+
+    @classmethod
+    def of_table(cls, table: Mapping[str, object]) -> FrontEndOptions:
+        """The table of a project file: ``name`` and parameters.
+
+        Raises:
+            ConfigError: no name, or a value that is no text, number, true or false.
+        """
+        values = {}
+        for key, value in table.items():
+            if not isinstance(value, str | int | float):
+                hint = "text in quotes, a number, true or false"
+                raise ConfigError(f"{key[:60]} is {type(value).__name__}", where=OPTION, hint=hint)
+            values[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        name = values.pop("name", "")
+        if not name:
+            hint = 'like name = "log-mel"'
+            raise ConfigError("does not say which front end", where=OPTION, hint=hint)
+        return cls.parse(str(cls(name, values)))
 
     def __str__(self) -> str:
         """The text that `parse` reads."""

@@ -6,7 +6,7 @@ one module with one function, `read`.  docs/samples.md describes the formats for
 """
 
 from edgec.base.samples.checks import check_samples
-from edgec.base.samples.file import SampleFile, Samples, load_labelled, load_samples
+from edgec.base.samples.file import SampleFile, Samples, load_given, load_labelled, load_samples
 from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.npz import npz_path, save_npz
 from edgec.base.samples.request import InputSpec
@@ -18,6 +18,7 @@ __all__ = [
     "SampleFile",
     "Samples",
     "check_samples",
+    "load_given",
     "load_labelled",
     "load_samples",
     "npz_path",

@@ -39,14 +39,19 @@ class SampleFile:
     Attributes:
         path: a file, or a folder of images or recordings.
         normalize: how their numbers become the model's; None: not said.
+        resample: bring recordings of another rate to that of a front end.
     """
 
     path: Path
     normalize: Normalize | None
+    resample: bool
 
-    def __init__(self, path: Path | str, normalize: Normalize | None = None) -> None:
+    def __init__(
+        self, path: Path | str, normalize: Normalize | None = None, *, resample: bool = False
+    ) -> None:
         object.__setattr__(self, "path", Path(path))
         object.__setattr__(self, "normalize", normalize)
+        object.__setattr__(self, "resample", resample)
 
     @classmethod
     def of(cls, given: Samples) -> SampleFile:
@@ -72,7 +77,8 @@ def load_samples(
         ConfigError: unreadable file, missing or misshapen array, values that are not finite.
     """
     file = SampleFile.of(source)
-    found = _read(file, Request(tuple(inputs), normalize=file.normalize))
+    request = Request(tuple(inputs), normalize=file.normalize, resample=file.resample)
+    found = _read(file, request)
     samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
     return samples | _resets(found, samples) if steps else samples
 
@@ -102,11 +108,32 @@ def load_labelled(
         ConfigError: as `load_samples`; no labels, not integers, or not one for each sample.
     """
     file = SampleFile.of(source)
-    request = Request(tuple(inputs), True, file.normalize, tuple(classes))
+    request = Request(tuple(inputs), True, file.normalize, tuple(classes), file.resample)
     found = _read(file, request)
     samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
     if steps:
         samples |= _resets(found, samples)
+    return samples, _labels(found, len(next(iter(samples.values()))), file.path)
+
+
+def load_given(
+    source: Samples, inputs: Sequence[InputSpec], classes: Sequence[str] = ()
+) -> tuple[dict[str, Array], Array | None]:
+    """Samples as `load_labelled` gives them, with None for labels that the file does not have.
+
+    Args:
+        source: samples on disk.
+        inputs: what the model takes.
+        classes: names of the model's classes, in its order, where its file has them.
+
+    Raises:
+        ConfigError: as `load_samples`; labels that are no integers, or not one for each sample.
+    """
+    file = SampleFile.of(source)
+    found = _read(file, Request(tuple(inputs), True, file.normalize, tuple(classes)))
+    samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
+    if "y" not in found.arrays:
+        return samples, None
     return samples, _labels(found, len(next(iter(samples.values()))), file.path)
 
 
@@ -139,7 +166,7 @@ def _read(file: SampleFile, request: Request) -> Found:
             return _read_folder(path, request)
         check_sample_file(path)
         suffix = path.suffix.lower()
-        _refuse_idle_normalize(request, suffix in wav.SUFFIXES)
+        _refuse_idle(request, suffix in wav.SUFFIXES)
         return _READERS[suffix](path, request)
     except ConfigError as error:
         if error.where:
@@ -152,10 +179,17 @@ def _read_folder(path: Path, request: Request) -> Found:
     kinds = {file.suffix.lower() for file in folder.files}
     for suffixes, read in _FOLDER_READERS.items():
         if kinds <= suffixes:
+            _refuse_idle_resample(request, suffixes == wav.SUFFIXES)
             return read(folder, request)
     raise ConfigError("holds images and recordings", hint="give a folder with one of the two")
 
 
-def _refuse_idle_normalize(request: Request, takes: bool) -> None:
+def _refuse_idle(request: Request, takes: bool) -> None:
     why = "arrays hold the model's own numbers; images and recordings alone are normalized"
     refuse_without_effect([Effect("--normalize", request.normalize is not None, takes, why)])
+    _refuse_idle_resample(request, takes)
+
+
+def _refuse_idle_resample(request: Request, takes: bool) -> None:
+    why = "recordings (.wav) alone have a rate"
+    refuse_without_effect([Effect("--resample", request.resample, takes, why)])

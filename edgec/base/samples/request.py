@@ -63,6 +63,7 @@ class Request:
         inputs: what the model takes.
         labels: labels are wanted as well.
         normalize: how pixels and recordings become the model's numbers; None: not said.
+        resample: recordings of another rate than the input's are brought to it.
         classes: names of the model's classes, in its order; empty where its file names none.
     """
 
@@ -70,6 +71,7 @@ class Request:
     labels: bool = False
     normalize: Normalize | None = None
     classes: tuple[str, ...] = ()
+    resample: bool = False
 
     @property
     def single(self) -> InputSpec:

@@ -92,9 +92,15 @@ class QTurnLast(_Moved):
 
 @dataclass(frozen=True, slots=True)
 class QCarry(_Moved):
-    """A carried value, x in the first turn; without a loop, state of the model, x after a reset."""
+    """A carried value, x in the first turn; without a loop, state of the model, x after a reset.
+
+    Attributes:
+        loop: whose turns it is carried through; None: the runs of the model.
+        held_runs: runs after a reset that leave it x, since they have no whole input yet.
+    """
 
     loop: Scope
+    held_runs: int = 0
 
     @property
     def border(self) -> Border:

@@ -16,7 +16,8 @@ class FrontEndReport:
         text: its name with what differs from its defaults, as `--front-end` reads it.
         rate: samples a second.
         input: the input of the model's file that its features are for.
-        window: samples that an output depends on.
+        window: samples that an output depends on; of one that depends on all sound, those of a
+            recording.
         frames: samples that a run takes.
         lead: zeros before the first sample of a stream, which `push_samples` adds.
         warm_up: runs after a reset that give no output yet.
@@ -25,6 +26,7 @@ class FrontEndReport:
         delay: always 0: no output is about earlier samples.
         remembers: outputs depend on all sound since the last reset, so each recording begins with
             one.
+        steps: runs of the model's file in a recording; more than one where it has a state.
     """
 
     text: str
@@ -38,3 +40,4 @@ class FrontEndReport:
     axes: Mapping[str, int]
     delay: int = 0
     remembers: bool = False
+    steps: int = 1

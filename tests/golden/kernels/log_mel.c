@@ -1,4 +1,4 @@
-/* 40 mel energies of 400 samples, 512 points. */
+/* 40 mel energies of 400 samples, 512 points; filters have 500 weights in all. */
 EDGEC_SEPARATE void log_mel_s8_0(const edgec_s16_t *x, const edgec_s16_t *window, const edgec_s32_t *sines, const edgec_s16_t *bank, const edgec_s16_t *bins, int16_t *y, int8_t *scratch)
 {
     enum { FRAMES = 2, HOP = 160, FILTERS = 40, POWER = 2 };

@@ -1,4 +1,4 @@
-/* 40 features of 480 samples as TensorFlow Lite Micro has them. */
+/* 40 features of 480 samples as TensorFlow Lite Micro has them; filters have 480 weights in all. */
 EDGEC_SEPARATE void micro_features_s8_0(const edgec_s16_t *x, const edgec_s32_t *noise, const edgec_s16_t *window, const edgec_s16_t *waves, const edgec_s16_t *bank, const edgec_s16_t *bins, const edgec_s16_t *gains, const edgec_s16_t *logs, int16_t *y, int32_t *after, int8_t *scratch)
 {
     enum { FRAMES = 2, HOP = 160, FILTERS = 40, WIDTH = 480 };

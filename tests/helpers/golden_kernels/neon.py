@@ -4,8 +4,29 @@ import specs as s
 
 from edgec.base.dtypes import DType
 from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
-from golden_kernels.common import ANY, BYTE, HEADS, INDEX, ODD, OFFSET, POINTWISE, TWICE, WIDE
+from golden_kernels.common import (
+    ANY,
+    BYTE,
+    DILATED,
+    HEADS,
+    INDEX,
+    ODD,
+    OFFSET,
+    POINTWISE,
+    TWICE,
+    WIDE,
+    WINDOW,
+    planes,
+)
+
+_PAIRS = ((0, 1), (2, 3), (4, 5), (6, 7), (8,))
+_FEW = ((0, 1, 2), (3,))
+_LINE = Window(80, 1, 37, 10, 1, 71, 1, 1, 1, 0, 0, 1, 1)
+_WIDE_LINE = Window(1, 90, 16, 1, 18, 1, 73, 1, 1, 0, 0, 1, 1)
+_ROWS = Window(9, 12, 32, 7, 12, 3, 1, 1, 1, 0, 0, 1, 1)
+_COLUMN = ((0, 2), (1,))
 
 CASES: dict[str, KernelSpec] = {
     "dense_4x4_offset31": s.Dense4x4(POINTWISE, 7, 0, tflite31=OFFSET),
@@ -14,6 +35,33 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x4_table": s.Dense4x4(POINTWISE, 7, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_4x4_residual": s.Dense4x4(POINTWISE, 8, 9, rescale16=Rescale16(WIDE, residual=True)),
     "dense_4x4_gathered": s.Dense4x4(ODD, 6, 32, residual_shift=12),
+    "dense_8x8": s.Dense8x8(Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1), 13, 38),
+    "dense_8x8_single": s.Dense8x8(Window(1, 1, 37, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1), 10, 30),
+    "dense_8x8_strip": s.Dense8x8(Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 38, 12),
+    "dense_8x8_offset31": s.Dense8x8(POINTWISE, 7, 0, tflite31=OFFSET),
+    "dense_8x8_two_roundings31": s.Dense8x8(ODD, 8, 0, tflite31=TWICE),
+    "dense_8x8_two_roundings31_any": s.Dense8x8(DILATED, 8, 0, tflite31=ANY),
+    "dense_8x8_table": s.Dense8x8(POINTWISE, 7, 9, rescale16=Rescale16(INDEX, table=True)),
+    "dense_8x8_residual": s.Dense8x8(POINTWISE, 9, 9, rescale16=Rescale16(WIDE, residual=True)),
+    "dense_8x8_narrow": s.Dense8x8(ODD, 17, 9, rescale16=Rescale16(BYTE)),
+    "depthwise_neon": s.DepthwiseNeon(planes(9, 2), _PAIRS, 38),
+    "depthwise_neon_folded": s.DepthwiseNeon(WINDOW, _PAIRS, 30),
+    "depthwise_neon_residual31": s.DepthwiseNeon(planes(6, 1), _PAIRS, 50, residual_shift=12),
+    "depthwise_neon_offset31": s.DepthwiseNeon(ODD, _FEW, 0, tflite31=OFFSET),
+    "depthwise_neon_two_roundings31": s.DepthwiseNeon(DILATED, _PAIRS, 0, tflite31=TWICE),
+    "depthwise_neon_two_roundings31_any": s.DepthwiseNeon(_ROWS, _COLUMN, 0, tflite31=ANY),
+    "depthwise_neon_in_place": s.DepthwiseNeon(_ROWS, _COLUMN, 38),
+    "depthwise_neon_table": s.DepthwiseNeon(ODD, _FEW, 9, rescale16=Rescale16(INDEX, table=True)),
+    "depthwise_neon_residual": s.DepthwiseNeon(
+        planes(7, 2), _PAIRS, 9, rescale16=Rescale16(WIDE, residual=True)
+    ),
+    "depthwise_neon_narrow": s.DepthwiseNeon(_ROWS, _COLUMN, 9, rescale16=Rescale16(BYTE)),
+    "depthwise_neon_looped": s.DepthwiseNeon(
+        _LINE, tuple((tap,) for tap in range(71)), 9, rescale16=Rescale16(WIDE)
+    ),
+    "depthwise_neon_looped_pairs": s.DepthwiseNeon(
+        _WIDE_LINE, (*((tap, tap + 1) for tap in range(0, 72, 2)), (72,)), 38
+    ),
     "attention_neon": s.AttentionNeon(1, 9, 8, 2, *HEADS, 15, None),
     "attention_neon_masked": s.AttentionNeon(2, 8, 9, 2, *HEADS, 13, 9),
     "attention_neon_biased": s.AttentionNeon(

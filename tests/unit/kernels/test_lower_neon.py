@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from access_order import events_of, least_distance
+from access_order import events_of, least_distance, surely_legal_distance
 from cross import MACHINES, check_program, library_for, linked
 from kernel_records import distances
 from lower_samples import BOARD, small_net
@@ -25,6 +25,11 @@ from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
+from edgec.kernels.neon.dense_8x8_s8_dot import packed as packed_words
+from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
+from edgec.kernels.neon.depthwise_s8_neon.channels import groups_of
+from edgec.kernels.neon.depthwise_s8_neon.channels import packed as packed_channels
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.rescale import RescaleNeon
 from edgec.kernels.neon.weights import packed, padded
@@ -70,12 +75,101 @@ def test_a_row_that_stands_alone_has_a_function_of_its_own(rows: int, tiles: tup
 def test_other_networks_get_these_kernels_too() -> None:
     found = families(small_net(), A53)
     assert found.count("dense_4x4_s8_neon") >= 3
-    assert "depthwise" in found
+    assert "depthwise_s8_neon" in found
     assert not {
         name
         for name in families(small_net(), BOARD)
         if "neon" in name or name == "dense_4x4_s8_neon"
     }
+
+
+def test_taps_share_16_bits_where_no_code_can_overflow_them() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        size = rng.integers(1, 5, 2)
+        weights = rng.integers(-128, 128, (rng.integers(1, 9), *size, 1)).astype(np.int8)
+        groups = groups_of(weights, int(size[1]))
+        assert sorted(tap for group in groups for tap in group) == list(range(size[0] * size[1]))
+        rows = np.abs(weights.reshape(len(weights), -1).astype(int))
+        assert all(rows[:, group].sum(axis=1).max() * 128 <= 32767 for group in groups)
+    small = np.full((3, 3, 3, 1), -28, np.int8)
+    assert groups_of(small, 3) == (tuple(range(9)),)
+    both = np.full((1, 1, 2, 1), -128, np.int8)
+    assert groups_of(both, 2) == ((0,), (1,))
+
+
+def test_taps_of_long_filters_go_two_by_two_within_a_row() -> None:
+    weights = np.full((2, 13, 5, 1), 127, np.int8)
+    assert groups_of(weights, 5)[:4] == ((0, 1), (2, 3), (4,), (5, 6))
+    weights[0, 3, :2] = -128
+    assert groups_of(weights, 5) == tuple((tap,) for tap in range(65))
+
+
+def test_channels_are_packed_tap_by_tap() -> None:
+    weights = np.arange(21 * 2).reshape(21, 1, 2, 1).astype(np.int8)
+    found = packed_channels(weights, [1, 0], 1)
+    assert found[:32].reshape(2, 16).tolist() == [list(range(1, 32, 2)), list(range(0, 32, 2))]
+    last = [[33, 35, 37, 39, 41, 0, 0, 0], [32, 34, 36, 38, 40, 0, 0, 0]]
+    assert found[32:].reshape(2, 8).tolist() == last
+    assert packed_channels(weights[:4], [0, 1], 4).tolist()[:8] == [0, 2, 4, 6, 0, 2, 4, 6]
+
+
+_DEPTHWISE = (
+    *_WINDOWS[:2],
+    Window(5, 6, 16, 3, 4, 3, 3, 1, 1, 0, 0, 1, 1),
+    Window(7, 4, 40, 5, 4, 3, 1, 1, 1, 0, 0, 1, 1),
+    Window(7, 9, 40, 3, 4, 2, 2, 2, 2, 0, 0, 2, 1),
+    Window(6, 7, 8, 4, 6, 3, 2, 1, 1, 0, 0, 1, 1),
+    Window(6, 7, 8, 2, 3, 3, 2, 3, 2, 0, 0, 1, 1),
+    Window(6, 7, 24, 6, 7, 3, 3, 1, 1, 1, 1, 1, 1),
+    Window(3, 4, 32, 3, 4, 1, 1, 1, 1, 0, 0, 1, 1),
+)
+
+
+@pytest.mark.parametrize("window", _DEPTHWISE)
+def test_distance_of_depthwise_layers_is_the_least_of_the_spelled_out_order(window: Window) -> None:
+    groups = tuple((tap,) for tap in range(window.taps))
+    spec = DepthwiseNeon(window, groups, 38)
+    assert distances(spec) == (surely_legal_distance(events_of(spec)),)
+    assert distances(DepthwiseNeon(window, groups, 38, residual_shift=9))[1] == 0
+
+
+_DENSE = (
+    Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1),
+    Window(5, 5, 9, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1),
+    Window(4, 16, 16, 4, 16, 3, 3, 1, 1, 1, 1, 1, 1),
+    Window(8, 16, 3, 4, 8, 3, 3, 2, 2, 0, 0, 1, 1),
+    Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
+    Window(6, 9, 16, 3, 4, 2, 2, 2, 2, 0, 0, 2, 2),
+)
+
+
+@pytest.mark.parametrize("window", _DENSE)
+@pytest.mark.parametrize("filters", [4, 8, 13, 40])
+def test_distance_of_dot_products_is_the_least_of_their_order(window: Window, filters: int) -> None:
+    spec = Dense8x8(window, filters, 38)
+    assert distances(spec) == (surely_legal_distance(events_of(spec)),)
+    assert distances(Dense8x8(window, filters, 38, residual_shift=9))[1] == 0
+
+
+def test_dot_products_read_rows_in_all_three_ways() -> None:
+    ways = {(s.reads_image, s.reads_strip) for s in (Dense8x8(w, 16, 38) for w in _DENSE)}
+    assert ways == {(True, False), (False, True), (False, False)}
+
+
+def test_weights_of_dot_products_are_words_of_eight_filters() -> None:
+    weights = np.arange(9 * 2 * 5).reshape(9, 2, 1, 5).astype(np.int8)
+    found = packed_words(weights, 2)
+    assert found.shape == (2, 2, 4, 8, 4)
+    for unit, line, at in itertools.product(range(16), range(2), range(16)):
+        expected = weights[unit, line, 0, at] if unit < 9 and at < 5 else 0
+        assert found[unit // 8, line, at // 4, unit % 8, at % 4] == expected
+
+
+def test_cores_without_dot_products_get_no_such_kernel() -> None:
+    a76 = bare_target(Core.CORTEX_A76)
+    assert "dense_8x8_s8_dot" in families(small_net(), a76)
+    assert "dense_8x8_s8_dot" not in families(small_net(), A53)
 
 
 def test_kernels_of_the_dsp_extension_come_after_these() -> None:

@@ -9,7 +9,8 @@ from profile_samples import sample_profile
 
 from edgec.base.errors import ConfigError
 from edgec.profile.energy import Battery, energy_of, with_duty
-from edgec.target.board import Energy, load_board
+from edgec.target.board import load_board
+from edgec.target.energy import Energy
 
 
 def test_a_measured_cycle_and_a_current_say_the_same_of_energy() -> None:

@@ -9,10 +9,13 @@ from typing import ClassVar
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.log_mel import frame_macs
+from edgec.kernels.common.parts import Parts, Run, WeightReads
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
 _BIN_BYTES = 8
+_CODE_BYTES = 1700
+"""The functions of a frame on a core with Thumb-2, by their sizes in the firmware."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class LogMel:
         frames, filters: shape of y.
         width: samples of a frame.
         size: points of the DFT.
+        weights: of all filters.
         op: the operator, with all other numbers.
     """
 
@@ -32,6 +36,7 @@ class LogMel:
     filters: int
     width: int
     size: int
+    weights: int
     op: qops.QLogMel
 
     @property
@@ -58,6 +63,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> LogMel:
         filters=filters,
         width=inputs.window[0],
         size=4 * (inputs.sines[0] - 1),
+        weights=inputs.bank[0],
         op=attrs,
     )
 
@@ -67,10 +73,32 @@ def overlap(_spec: LogMel) -> Distances:
     return (None, None, None, None, None)
 
 
+def parts(spec: LogMel, _run: Run) -> Parts:
+    """Counts of a call: frames, and what each runs for samples, the DFT, its bins and filters."""
+    half = spec.size // 2
+    stages = half.bit_length() - 1
+    of_frame = {
+        "frame": 1,
+        "sample": spec.width,
+        "zero after the samples": spec.size - spec.width,
+        "place of the transform": half,
+        "stage": stages,
+        "wave": half - 1,
+        "butterfly": half // 2 * stages,
+        "magnitudes of two bins" if spec.op.magnitude else "powers of two bins": half // 2,
+        "filter": spec.filters,
+        "weight": spec.weights,
+    }
+    counts = {name: float(spec.frames * count) for name, count in of_frame.items()}
+    tables = 2 * spec.width + 4 * (spec.size // 4 + 1) + 2 * spec.weights
+    return Parts({"call": 1.0} | counts, _CODE_BYTES, WeightReads(tables, spec.frames))
+
+
 FAMILY = KernelFamily(
     spec_type=LogMel,
     operators=(qops.QLogMel,),
     spec=spec,
     overlap=overlap,
     constant_stem="sound",
+    parts=parts,
 )

@@ -19,6 +19,7 @@ from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.layer import NeonLayer
 from edgec.kernels.neon.weights import (
     BLOCK_BYTES,
     LANES,
@@ -29,9 +30,6 @@ from edgec.kernels.neon.weights import (
     padded_rows,
 )
 from edgec.target.target import Target
-
-_NEAR_SHIFT = 32
-"""Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
 
 _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
@@ -100,7 +98,7 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class Dense4x4(Dense):
+class Dense4x4(Dense, NeonLayer):
     """Convolution of one group, or matrix product, four rows by four filters at a time.
 
     x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
@@ -144,12 +142,6 @@ class Dense4x4(Dense):
     def last_block(self) -> int:
         """Number of the last block of weights of a filter."""
         return self.blocks - 1
-
-    @property
-    def requantize_macro(self) -> str:
-        """C macro of the requantization: one narrowing instruction shifts only so far."""
-        far = self.shift > _NEAR_SHIFT
-        return "EDGEC_NEON_REQUANTIZE_FAR" if far else "EDGEC_NEON_REQUANTIZE"
 
     @property
     def reads_padding(self) -> bool:

@@ -21,14 +21,16 @@ extern "C" {
 #define EDGEC_NEON_LONG_LOW(A, B) vmull_s32(vget_low_s32(A), vget_low_s32(B))
 #define EDGEC_NEON_LONG_HIGH(A, B) vmull_s32(vget_high_s32(A), vget_high_s32(B))
 
-/* rshr(sum * multiplier, SHIFT) of four sums: SHIFT is a literal, 1 to 32 and 33 to 62.  The first
- * saturates to int32, which no clamp to int8 can tell from the exact value. */
+/* rshr(sum * multiplier, SHIFT) of four sums: SHIFT is a literal, 32 to 62.  VQDMULH gives the
+ * product shifted by 31, rounded down; what is left of the half step and of the shift comes after
+ * that, and rounding down twice is rounding down once.  Multipliers are above -2^31, so that it
+ * never saturates. */
 #define EDGEC_NEON_REQUANTIZE(SUM, MULTIPLIER, SHIFT)                                              \
+    vrshrq_n_s32(vqdmulhq_s32(SUM, MULTIPLIER), (SHIFT) - 31)
+/* The same for 1 to 31, saturated to int32, which no clamp to int8 can tell from the exact value. */
+#define EDGEC_NEON_REQUANTIZE_NEAR(SUM, MULTIPLIER, SHIFT)                                         \
     vcombine_s32(vqrshrn_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT),                       \
                  vqrshrn_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT))
-#define EDGEC_NEON_REQUANTIZE_FAR(SUM, MULTIPLIER, SHIFT)                                          \
-    vcombine_s32(vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT)),             \
-                 vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT)))
 
 /* Four codes before the bounds, as edgec_requantize_offset_s8, edgec_requantize_twice_s8 and
  * edgec_requantize_twice_any_s8 of tflite.h make one. */

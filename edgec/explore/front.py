@@ -1,0 +1,155 @@
+"""Points of a search, the front among them, and the choice of one point."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from edgec.base.errors import BudgetError, ConfigError
+from edgec.explore.space import Setting
+from edgec.explore.task import FIGURES
+from edgec.explore.trial import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A finished trial.
+
+    Attributes:
+        number: number of the trial.
+        setting: a value for each knob.
+        figures: those of the build; None: it was refused.
+        refused: why it was refused; "" where it was not.
+    """
+
+    number: int
+    setting: Setting
+    figures: Figures | None
+    refused: str = ""
+
+    def value(self, name: str) -> float:
+        """A figure; infinite where there is no build."""
+        return math.inf if self.figures is None else float(getattr(self.figures, name))
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """Figures in the order of `FIGURES`."""
+        return tuple(map(self.value, FIGURES))
+
+
+def excess(point: Point, bounds: Mapping[str, float]) -> float:
+    """By how much a point is over its limits, as a share of them, all added; 0: within."""
+    over = [point.value(name) / max(most, 1e-9) - 1.0 for name, most in bounds.items()]
+    if point.figures is None:
+        return math.inf
+    return sum(max(each, 0.0) for each in over)
+
+
+def front_of(points: Sequence[Point], bounds: Mapping[str, float]) -> tuple[Point, ...]:
+    """Points within the limits that no other one beats: not worse in all figures, better in one.
+
+    Of points with equal figures the first one is kept.
+
+    Args:
+        points: finished trials.
+        bounds: limits by figure.
+
+    Returns:
+        The front, fewest lost points of accuracy first.
+    """
+    inside = [point for point in points if excess(point, bounds) == 0.0]
+    inside.sort(key=lambda point: (point.values, point.number))
+    front: list[Point] = []
+    for point in inside:  # in this order nothing later beats what is kept
+        if not any(_not_worse(kept.values, point.values) for kept in front):
+            front.append(point)
+    return tuple(front)
+
+
+def _not_worse(one: Sequence[float], other: Sequence[float]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))
+
+
+_CONDITION = re.compile(r"([a-z]+)<=([0-9]{1,9}(?:\.[0-9]{1,6})?)([KkMm]?)")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+_LIKE = 'like "drop<=0.5 smallest flash"'
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A rule that picks one point of the front.
+
+    Attributes:
+        bounds: most of some figures.
+        least: the figure that is to be least.
+    """
+
+    bounds: Mapping[str, float]
+    least: str
+
+    @classmethod
+    def parse(cls, text: str) -> Choice:
+        """A rule like ``drop<=0.5 smallest flash``; conditions may be missing.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        words = text.split()
+        conditions, (word, least) = (words[:-2], words[-2:]) if len(words) > 1 else ([], ("", ""))
+        bounds: dict[str, float] = {}
+        for condition in conditions:
+            found = _CONDITION.fullmatch(condition)
+            if found is None or found[1] not in FIGURES:
+                raise ConfigError(f"cannot read {condition[:40]!r}", where="--select", hint=_LIKE)
+            bounds[found[1]] = float(found[2]) * _UNITS[found[3].upper()]
+        if word not in ("smallest", "least") or least not in FIGURES:
+            hint = f"{_LIKE}; figures are {', '.join(FIGURES)}"
+            raise ConfigError(f"cannot read {text[:60]!r}", where="--select", hint=hint)
+        return cls(bounds, least)
+
+    def of(self, front: Sequence[Point]) -> Point:
+        """The point of a front that the rule picks.
+
+        Raises:
+            BudgetError: no point is within the rule's bounds.
+        """
+        inside = [point for point in front if excess(point, self.bounds) == 0.0]
+        if not inside:
+            near = min(front, key=lambda point: excess(point, self.bounds))
+            found = _said({name: near.value(name) for name in self.bounds}, "=")
+            raise BudgetError(
+                f"no point of the front has {_said(self.bounds)}; the nearest one, of trial "
+                f"{near.number}, has {found}",
+                where="--select",
+                hint="allow more, or run more --trials",
+            )
+        return min(inside, key=lambda point: (point.value(self.least), point.values))
+
+
+def check_any(points: Sequence[Point], front: Sequence[Point], bounds: Mapping[str, float]) -> None:
+    """Refuse a search without a build, or without one within the limits.
+
+    Raises:
+        BudgetError: no build is within the limits; says which one comes nearest.
+        ConfigError: nothing could be built.
+    """
+    if front:
+        return
+    built = [point for point in points if point.figures is not None]
+    if not built:
+        reason = points[0].refused if points else "no trial was finished"
+        raise ConfigError(f"none of {len(points)} trials could be built: {reason}", where="explore")
+    near = min(built, key=lambda point: excess(point, bounds))
+    found = {name: near.value(name) for name in bounds}
+    raise BudgetError(
+        f"none of {len(points)} trials is within {_said(bounds)}; the nearest one, trial "
+        f"{near.number}, has {_said(found, '=')}",
+        where="--fit",
+        hint="allow more, or run more --trials",
+    )
+
+
+def _said(bounds: Mapping[str, float], sign: str = "<=") -> str:
+    return ", ".join(f"{name}{sign}{value:.10g}" for name, value in bounds.items())

@@ -1,0 +1,291 @@
+"""`explore.html`: the front as a picture, every point with its command, and all trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.output_file import write_whole
+from edgec.codegen.env import html_environment, values
+from edgec.explore.chosen import commands_of
+from edgec.explore.front import Point, front_of
+from edgec.explore.run import State
+from edgec.explore.space import DEFAULT, Space
+from edgec.profile.plot import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Linear,
+    Log,
+    Plot,
+    Tick,
+    count_ticks,
+    framed,
+)
+
+_LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
+_HUES = 6
+_TICKS = (1, 2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A point of the picture: its place, its area by flash, its hue by RAM, and its text.
+
+    Attributes:
+        hue: 0 to 5, by RAM from the least to the most.
+        number: the trial's; the point leads to its row.
+    """
+
+    x: float
+    y: float
+    radius: float
+    hue: int
+    number: int
+    title: str
+    on_front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A point of the front in the table."""
+
+    number: int
+    cells: tuple[str, ...]
+    commands: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A trial among the parallel axes."""
+
+    points: str
+    title: str
+    on_front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis of the parallel ones: a knob with its values, or a figure with its ends."""
+
+    x: float
+    name: str
+    ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExplorePage:
+    """Everything that the template shows.
+
+    Attributes:
+        lead: model, boards, trials.
+        note: which samples were used for what.
+        legend: least and most RAM of a hue.
+        history: a polyline: points of the front after each trial.
+        refused: refused trials with their reasons.
+    """
+
+    template: ClassVar[str] = "profile/explore.html.j2"
+
+    title: str
+    lead: str
+    note: str
+    plot: Plot
+    marks: tuple[Mark, ...]
+    legend: tuple[str, ...]
+    rows: tuple[Row, ...]
+    axes_: tuple[Axis, ...]
+    lines: tuple[Line, ...]
+    axis_top: float
+    axis_bottom: float
+    history: Plot
+    history_line: str
+    refused: tuple[tuple[int, str, str], ...]
+
+
+def write_explore_html(state: State, path: Path) -> None:
+    """Write the page; an earlier file is replaced as a whole or not at all.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    write_whole(path, render_explore_html(state).encode("utf-8", "replace"))
+
+
+def render_explore_html(state: State) -> str:
+    """The page of a search with one build or more."""
+    built = [point for point in state.points if point.figures is not None]
+    on_front = {point.number for point in state.front}
+    task = state.task
+    rams = [point.value("ram") for point in built]
+    low, high = min(rams), max(rams)
+    x, y = _time_axis(built), _drop_axis(built)
+    marks = tuple(
+        Mark(
+            x=x.at(point.value("ms")),
+            y=y.at(point.value("drop")),
+            radius=_radius(point.value("flash"), built),
+            hue=_hue(point.value("ram"), low, high),
+            number=point.number,
+            title=title_of(point, task.space),
+            on_front=point.number in on_front,
+        )
+        for point in sorted(built, key=lambda each: each.number in on_front)
+    )
+    axes, lines = _parallel(built, on_front, task.space)
+    history, history_line = _history(state)
+    step = (high - low) / _HUES
+    page = ExplorePage(
+        title=", ".join(task.models),
+        lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
+        f"{len(on_front)} of them on the front",
+        note=task.note,
+        plot=framed(HEIGHT, _time_ticks(x), _drop_ticks(y)),
+        marks=marks,
+        legend=tuple(
+            f"{low + i * step:,.0f} to {low + (i + 1) * step:,.0f} B" for i in range(_HUES)
+        ),
+        rows=tuple(
+            Row(point.number, cells_of(point, task.space), commands_of(task, point))
+            for point in state.front
+        ),
+        axes_=axes,
+        lines=lines,
+        axis_top=TOP + 20,
+        axis_bottom=HEIGHT - BOTTOM,
+        history=history,
+        history_line=history_line,
+        refused=tuple(
+            (point.number, setting_text(point, task.space), point.refused)
+            for point in state.points
+            if point.figures is None
+        ),
+    )
+    return html_environment().get_template(page.template).render(values(page))
+
+
+def setting_text(point: Point, space: Space) -> str:
+    """The setting of a point in one line, without what is default or the same in all trials."""
+    parts = [
+        f"{name} {value}"
+        for name, value in point.setting.items()
+        if value != DEFAULT and len(space[name]) > 1
+    ]
+    return ", ".join(parts) or DEFAULT
+
+
+def cells_of(point: Point, space: Space) -> tuple[str, ...]:
+    """Figures of a point, then its setting."""
+    figures = point.figures
+    if figures is None:
+        return ("", "", "", "", "", setting_text(point, space))
+    energy = "" if figures.microjoules is None else f"{figures.microjoules:,.0f}"
+    return (
+        f"{figures.drop:.2f}",
+        f"{figures.ms:,.3f}",
+        f"{figures.flash:,.0f}",
+        f"{figures.ram:,.0f}",
+        energy,
+        setting_text(point, space),
+    )
+
+
+def title_of(point: Point, space: Space) -> str:
+    """Text that a pointer shows of a point."""
+    drop, ms, flash, ram, _, setting = cells_of(point, space)
+    return f"trial {point.number}: {drop} points, {ms} ms, flash {flash} B, RAM {ram} B; {setting}"
+
+
+def _time_axis(built: Sequence[Point]) -> Log:
+    times = [point.value("ms") for point in built]
+    return Log(min(times) / 1.15, max(times) * 1.15, LEFT, WIDTH - RIGHT)
+
+
+def _time_ticks(axis: Log) -> tuple[Tick, ...]:
+    """Round numbers; over a short span multiples of a step, which are more."""
+    round_ones = [f * 10.0**power for power in range(-4, 6) for f in _TICKS]
+    step = next(each for each in round_ones if (axis.high - axis.low) / each <= 6)
+    steps = [i * step for i in range(int(axis.low / step), int(axis.high / step) + 2)]
+    short = axis.high < 8 * axis.low
+    numbers = [n for n in (steps if short else round_ones) if axis.low <= n <= axis.high]
+    return tuple(Tick(axis.at(n), f"{n:g}") for n in numbers)
+
+
+def _drop_axis(built: Sequence[Point]) -> Linear:
+    drops = [point.value("drop") for point in built]
+    room = max(max(drops) - min(drops), 0.5) * 0.1
+    return Linear(min(drops) - room, max(drops) + room, TOP, HEIGHT - BOTTOM)
+
+
+def _drop_ticks(axis: Linear) -> tuple[Tick, ...]:
+    span = axis.high - axis.low
+    step = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if span / s <= 8)
+    first = int(axis.low / step) - 1
+    found = [i * step for i in range(first, first + 12)]
+    return tuple(Tick(axis.at(v), f"{v:g}") for v in found if axis.low <= v <= axis.high)
+
+
+def _radius(flash: float, built: Sequence[Point]) -> float:
+    most = max(point.value("flash") for point in built)
+    return float(max(_MOST_RADIUS * (flash / most) ** 0.5, _LEAST_RADIUS))
+
+
+def _hue(ram: float, low: float, high: float) -> int:
+    return min(int((ram - low) / max(high - low, 1.0) * _HUES), _HUES - 1)
+
+
+def _parallel(
+    built: Sequence[Point], on_front: set[int], space: Space
+) -> tuple[tuple[Axis, ...], tuple[Line, ...]]:
+    """Axes side by side, one for each knob that varies and each figure, and a line a trial."""
+    top, bottom = TOP + 20, HEIGHT - BOTTOM
+    knobs = [k for k in built[0].setting if len({point.setting[k] for point in built}) > 1]
+    names = [*knobs, "drop", "ms", "flash", "ram"]
+    gap = (WIDTH - LEFT - RIGHT - 60) / max(len(names) - 1, 1)
+    heights: list[dict[int, float]] = []
+    axes = []
+    for place, name in enumerate(names):
+        if name in knobs:
+            options = [v for v in space[name] if v in {p.setting[name] for p in built}]
+            at = {
+                v: bottom - (bottom - top) * i / (len(options) - 1) for i, v in enumerate(options)
+            }
+            heights.append({point.number: at[point.setting[name]] for point in built})
+            ticks = tuple(Tick(y, text) for text, y in at.items())
+        else:
+            numbers = [point.value(name) for point in built]
+            low, high = min(numbers), max(numbers)
+            axis = Linear(low, max(high, low + 1e-9), bottom, top)
+            heights.append({point.number: axis.at(point.value(name)) for point in built})
+            ticks = tuple(Tick(axis.at(v), f"{v:,.5g}") for v in dict.fromkeys((low, high)))
+        axes.append(Axis(LEFT + place * gap, name, ticks))
+    lines = tuple(
+        Line(
+            " ".join(
+                f"{axis.x:.1f},{height[point.number]:.1f}"
+                for axis, height in zip(axes, heights, strict=True)
+            ),
+            title_of(point, space),
+            point.number in on_front,
+        )
+        for point in sorted(built, key=lambda each: each.number in on_front)
+    )
+    return tuple(axes), lines
+
+
+def _history(state: State) -> tuple[Plot, str]:
+    """Points of the front after each trial."""
+    height = 220.0
+    count = len(state.points)
+    bounds = state.task.bounds
+    sizes = [len(front_of(state.points[: i + 1], bounds)) for i in range(count)]
+    x = Linear(0.0, float(max(count, 1)), LEFT, WIDTH - RIGHT)
+    y = Linear(0.0, 1.15 * max(*sizes, 1), height - BOTTOM, TOP)
+    line = " ".join(f"{x.at(i + 1):.1f},{y.at(size):.1f}" for i, size in enumerate(sizes))
+    whole = max(1.0, float(-(-int(y.high) // 5)))
+    return framed(height, count_ticks(x), count_ticks(y, whole)), line

@@ -1,0 +1,266 @@
+"""The search: Optuna proposes, workers build, the storage keeps.
+
+A worker takes trials until enough are finished.  Those that count are the first `total` ones by
+number that nobody lost: a trial beyond them, which two workers can begin at the same time, is given
+back.  A proposal follows from the seed, the place of its trial and the trials that are finished, so
+one worker finds the same study again, at once or after an interruption.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.exceptions import DuplicatedStudyError, UpdateFinishedTrialError
+from optuna.samplers import BaseSampler, TPESampler
+from optuna.storages import BaseStorage
+from optuna.study import Study
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from edgec.base.errors import ConfigError, EdgecError
+from edgec.explore.front import Point
+from edgec.explore.space import Setting, Space
+from edgec.explore.task import FIGURES, Task, check_same
+from edgec.explore.trial import Figures, Outcome
+
+STUDY = "edgec"
+_TASK, _IDENTITY, _OUTCOME = "edgec:task", "edgec:identity", "edgec:outcome"
+_TRIALS = "edgec:trials"
+_WORST = {"drop": 100.0, "ms": 1e6, "flash": 1e9, "ram": 1e9}
+"""Values of a setting that cannot be built; its constraint says that it is none."""
+_RANDOM_TRIALS = 10
+_POLL_S = 0.2
+
+Evaluate = Callable[[Setting], Outcome]
+
+
+class NumberedSampler(BaseSampler):
+    """Multivariate TPE with a constant liar, seeded anew for each trial by its place.
+
+    The place is the number of trials before it that were not lost.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+        self._inner: TPESampler = self._of(0)
+
+    def _of(self, place: int) -> TPESampler:
+        seed = random.Random(f"{self._seed} {place}").randrange(2**32)
+        return TPESampler(
+            seed=seed,
+            multivariate=True,
+            constant_liar=True,
+            n_startup_trials=_RANDOM_TRIALS,
+        )
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Begin the random numbers of a trial."""
+        self._inner = self._of(_place(study, trial.number))
+        self._inner.before_trial(study, trial)
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Knobs that are proposed together."""
+        return self._inner.infer_relative_search_space(study, trial)
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """Values of these knobs."""
+        return self._inner.sample_relative(study, trial, search_space)
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Value of one knob."""
+        return self._inner.sample_independent(study, trial, param_name, param_distribution)
+
+
+def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -> Study:
+    """The study of a task: a new one, or the one that the storage holds.
+
+    Args:
+        storage: the storage.
+        task: the search.
+        name: name of the study.
+        place: the storage, for messages.
+        total: trials of the study, as workers of other machines shall know it.
+
+    Raises:
+        ConfigError: the storage holds another study of this name.
+    """
+    own = task.identity()
+    try:
+        study = optuna.create_study(
+            storage=storage, study_name=name, directions=["minimize"] * len(FIGURES)
+        )
+        study.set_user_attr(_IDENTITY, own)
+        study.set_user_attr(_TASK, task.to_text())
+    except DuplicatedStudyError:
+        study = optuna.load_study(storage=storage, study_name=name)
+        check_same(study.user_attrs.get(_IDENTITY, {}), own, place)
+    study.set_user_attr(_TRIALS, total)
+    if not study.get_trials(deepcopy=False):
+        study.enqueue_trial({knob: values[0] for knob, values in task.space.items()})
+    return study
+
+
+def task_in(storage: BaseStorage, name: str, place: str) -> tuple[Task, int]:
+    """Task and trials of a study that another process began, if this machine can work on it.
+
+    Raises:
+        ConfigError: there is none, or it is not the same on this machine.
+    """
+    try:
+        kept = optuna.load_study(storage=storage, study_name=name).user_attrs
+    except KeyError:
+        kept = {}
+    if _TASK not in kept:
+        raise ConfigError(
+            f"holds no study {name!r} of edgec explore",
+            where=place,
+            hint="begin it with edgec explore MODEL --storage, then start workers",
+        )
+    kept_identity: Mapping[str, str] = kept[_IDENTITY]
+    _check_version(kept_identity, place)
+    task = Task.from_text(kept[_TASK])
+    check_same(kept_identity, task.identity(), place)
+    return task, int(kept[_TRIALS])
+
+
+def load(storage: BaseStorage, name: str) -> Study:
+    """A study that the storage holds."""
+    return optuna.load_study(storage=storage, study_name=name)
+
+
+def _check_version(kept: Mapping[str, str], place: str) -> None:
+    """Say that the version differs before a task of that version is read."""
+    from edgec.base.version import __version__  # noqa: PLC0415
+    from edgec.commands.compile_cached import program_digest  # noqa: PLC0415
+
+    key = "version of edgec"
+    check_same({key: kept.get(key, "")}, {key: f"{__version__} {program_digest()[:12]}"}, place)
+
+
+class _Surplus(Exception):
+    """Enough trials were begun before this one."""
+
+
+def work(
+    storage: BaseStorage,
+    name: str,
+    space: Space,
+    bounds: Mapping[str, float],
+    seed: int,
+    total: int,
+    evaluate: Evaluate,
+) -> None:
+    """Run trials until `total` of them are finished, by whomever; inside of `storage.quiet`.
+
+    Args:
+        storage: where trials are kept; this thread's or process's own, or one that may be shared.
+        name: name of the study.
+        space: values of each knob.
+        bounds: limits by figure.
+        seed: seed of the search.
+        total: trials of the study.
+        evaluate: builds and measures a setting.
+
+    Raises:
+        EdgecError: `evaluate` did; its setting is in the queue again.
+    """
+    study = optuna.load_study(storage=storage, study_name=name, sampler=NumberedSampler(seed))
+
+    def objective(trial: Trial) -> Sequence[float]:
+        if _place(study, trial.number) >= total:
+            raise _Surplus
+        setting = {knob: trial.suggest_categorical(knob, v) for knob, v in space.items()}
+        try:
+            outcome = _known(study, setting) or evaluate(setting)
+        except EdgecError:
+            study.enqueue_trial(setting)  # another machine can build it
+            raise
+        except SystemExit:  # this process was told to end
+            study.tell(trial, state=TrialState.FAIL)
+            study.enqueue_trial(setting)
+            raise
+        return _recorded(trial, outcome, bounds)
+
+    while True:
+        count = Counter(trial.state for trial in study.get_trials(deepcopy=False))
+        if count[TrialState.COMPLETE] >= total:
+            return
+        if count[TrialState.COMPLETE] + count[TrialState.RUNNING] >= total:
+            time.sleep(_POLL_S)
+            optuna.storages.fail_stale_trials(study)
+            if not count[TrialState.WAITING]:
+                continue
+        try:
+            study.optimize(objective, n_trials=1, catch=(_Surplus,))
+        except (UpdateFinishedTrialError, ValueError) as error:
+            # Somebody took this worker for dead, and its trial is run again.
+            if "Cannot tell" not in str(error) and isinstance(error, ValueError):
+                raise
+
+
+def _place(study: Study, number: int) -> int:
+    """Trials before one, without those that were lost."""
+    trials = study.get_trials(deepcopy=False)
+    return sum(each.number < number and each.state is not TrialState.FAIL for each in trials)
+
+
+def _known(study: Study, setting: Setting) -> Outcome | None:
+    """The outcome of an earlier trial of a setting; None: there is none."""
+    done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    return next((_outcome(trial) for trial in done if trial.params == setting), None)
+
+
+def _recorded(trial: Trial, outcome: Outcome, bounds: Mapping[str, float]) -> Sequence[float]:
+    """Write an outcome with its trial; its values for the sampler."""
+    trial.set_user_attr(_OUTCOME, dataclasses.asdict(outcome))
+    found = outcome.figures
+    over = {"refused": 1.0 if found is None else -1.0}
+    for name, most in bounds.items():
+        value = _WORST[name] if found is None else getattr(found, name)
+        over[name] = value / max(most, 1e-9) - 1.0
+    for name, value in over.items():
+        if name not in trial.constraints:  # written already where a killed worker was nearly done
+            trial.set_constraint(name, value)
+    if found is None:
+        return tuple(_WORST.values())
+    return tuple(float(getattr(found, name)) for name in FIGURES)
+
+
+def _outcome(trial: FrozenTrial) -> Outcome:
+    kept = trial.user_attrs[_OUTCOME]
+    figures = kept["figures"]
+    return Outcome(None if figures is None else Figures(**figures), kept["refused"])
+
+
+def points_of(study: Study) -> tuple[Point, ...]:
+    """Finished trials of a study, by their number in the order in which they were proposed."""
+    done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+    found = []
+    for trial in done:
+        outcome = _outcome(trial)
+        found.append(Point(trial.number, trial.params, outcome.figures, outcome.refused))
+    return tuple(found)
+
+
+def lost(study: Study) -> int:
+    """Number of trials whose worker was lost and that were run again."""
+    failed = study.get_trials(deepcopy=False, states=(TrialState.FAIL,))
+    history = [t.system_attrs.get("retry_history", ()) for t in study.get_trials(deepcopy=False)]
+    again = {number for numbers in history for number in numbers}
+    return sum(trial.number in again for trial in failed)

@@ -1,0 +1,128 @@
+"""One trial: a real build of a setting, traced and judged."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from edgec.base.errors import EdgecError
+from edgec.commands.compile_cached import build
+from edgec.commands.compress import CompressOptions, compress_models
+from edgec.commands.compress_jobs import Job
+from edgec.commands.preflight import check_compile
+from edgec.explore.space import Setting, compiled_by, pool_of
+from edgec.explore.task import Task
+from edgec.profile.run import profile
+from edgec.target.board import load_board
+from edgec.workflow.evaluation import evaluate
+
+_LONGEST_REASON = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Figures of a build.
+
+    Attributes:
+        drop: percentage points of accuracy below the float model; without labels those of
+            decisions that differ from its own.
+        ms: one inference at the board's clock, as `edgec profile` finds it.
+        flash: bytes of the image.
+        ram: bytes of variables, arena and reserved stack.
+        microjoules: energy of one inference; None: the board's file has no current.
+    """
+
+    drop: float
+    ms: float
+    flash: float
+    ram: float
+    microjoules: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Result of a trial: figures, or the reason that there are none.
+
+    Attributes:
+        figures: those of the build; None: there is none.
+        refused: why there is none; "" where there is one.
+    """
+
+    figures: Figures | None
+    refused: str = ""
+
+
+def run_trial(task: Task, setting: Setting) -> Outcome:
+    """Build a setting and measure it; what speaks against the setting is the outcome.
+
+    Args:
+        task: the search.
+        setting: a value for each knob.
+
+    Raises:
+        EdgecError: this machine cannot build anything: a compiler is missing, the disk is full.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            return Outcome(_measured(task, setting, Path(place)))
+    except Exception as error:  # a fault of edgec in one setting must not end the search
+        with tempfile.TemporaryDirectory() as place:
+            _check_machine(task, setting, Path(place))
+        text = error.what if isinstance(error, EdgecError) else f"{type(error).__name__}: {error}"
+        return Outcome(None, _short(text))
+
+
+def _check_machine(task: Task, setting: Setting, place: Path) -> None:
+    """Refuse a machine that could not even build the default setting.
+
+    Raises:
+        EdgecError: the first thing that it lacks.
+    """
+    model, board = Path(task.models[setting["model"]]), load_board(setting["board"])
+    samples = task.calibration_file.path
+    check_compile(model, board, samples, place / "build", task.options)
+
+
+def _short(text: str) -> str:
+    return " ".join(text.split())[:_LONGEST_REASON]
+
+
+def model_of(task: Task, setting: Setting, place: Path) -> Path:
+    """The model file of a setting; pooled weights are written into a folder.
+
+    Raises:
+        EdgecError: the model cannot be pooled.
+    """
+    model = Path(task.models[setting["model"]])
+    pool = pool_of(setting)
+    if pool is None:
+        return model
+    output = place / f"{model.stem}.pool.onnx"
+    compress_models(
+        [Job(model, output, task.calibration_file)],
+        CompressOptions(pool=pool, compilation=task.options),
+    )
+    return output
+
+
+def _measured(task: Task, setting: Setting, place: Path) -> Figures:
+    model = model_of(task, setting, place)
+    folder = place / "build"
+    made = build(
+        model,
+        setting["board"],
+        samples=task.calibration_file,
+        out=folder,
+        options=compiled_by(setting, replace(task.options, force=True)),
+    )
+    traced = profile(folder)
+    share = evaluate(folder, task.data_file).accuracy
+    memory = made.report.memory
+    return Figures(
+        drop=round(100.0 * (task.float_share - share), 6),
+        ms=traced.time_ms,
+        flash=float(memory.flash_bytes or 0),
+        ram=float(memory.ram_bytes or 0),
+        microjoules=None if traced.energy is None else traced.energy.microjoules,
+    )

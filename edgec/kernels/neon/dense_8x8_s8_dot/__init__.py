@@ -1,0 +1,275 @@
+"""Convolutions and matrix products on cores with dot products: eight rows by eight filters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.dense import Dense
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.overlap import by_blocks, pixel_distance, with_ending
+from edgec.kernels.common.parts import Parts, Run
+from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
+from edgec.kernels.common.window import dense_window
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.layer import HALF, WIDE, Block, NeonLayer
+from edgec.kernels.neon.strip import Strip
+from edgec.target.target import Target
+
+ROWS = 8
+FILTERS = 8
+"""Rows, and filters, whose sums are computed together."""
+_WORD = 4
+"""Products that one instruction adds up."""
+_COPY = 14
+"""Instructions that finding and copying a row of a window takes, about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dense8x8(Dense, NeonLayer):
+    """Convolution of one group, or matrix product, eight rows by eight filters at a time:
+    `edgec/dense/dense_8x8_s8_dot.h`.
+
+    x int8 [height, width, channels], weights as `packed` gives them, y [out_height, out_width,
+    out_channels].
+    """
+
+    family: ClassVar[str] = "dense_8x8_s8_dot"
+    template: ClassVar[Path] = template_beside(__file__, "dense_8x8_s8_dot")
+
+    @property
+    def is_product(self) -> bool:
+        """A row of y needs one row of x."""
+        return self.window.is_pointwise
+
+    @property
+    def reads_image(self) -> bool:
+        """Rows of x are read where they are."""
+        return self.is_product and self.depth % WIDE == 0
+
+    @property
+    def reads_strip(self) -> bool:
+        """Windows are read where they are in copied rows of x; else they are gathered.
+
+        A row of a window is one run of these, of which the last vector may hold more than that.
+        """
+        w = self.window
+        if w.dilation_w > 1 or self.is_product:
+            return False
+        filters = -(-self.out_channels // FILTERS) * FILTERS
+        run = _vectors(w.kernel_w * w.channels)
+        in_rows = w.out_height * -(-w.out_width // ROWS) * ROWS * w.kernel_h * run * filters
+        at_once = -(-self.rows // ROWS) * ROWS * _vectors(self.depth) * filters
+        runs = w.kernel_h if w.columns_are_runs else w.taps
+        copied = w.out_height * w.kernel_h * (_vectors(self.strip.pitch) + _COPY)
+        return in_rows + copied < at_once + self.rows * (runs * _COPY + _vectors(self.depth))
+
+    @property
+    def strip(self) -> Strip:
+        """The rows of x that are copied."""
+        return Strip(self.window)
+
+    @property
+    def copies_runs(self) -> bool:
+        """A window is gathered row by row; else tap by tap."""
+        return self.window.columns_are_runs
+
+    @property
+    def lines(self) -> int:
+        """Runs of memory of a window."""
+        return self.window.kernel_h if self.reads_strip else 1
+
+    @property
+    def blocks(self) -> int:
+        """Vectors of sixteen values of such a run."""
+        return _vectors(self.depth // self.lines)
+
+    @property
+    def step(self) -> int:
+        """Bytes from the end of a run, as it is read, to the next one."""
+        return self.strip.pitch - self.blocks * WIDE if self.reads_strip else 0
+
+    @property
+    def pixel(self) -> int:
+        """Bytes from a row of x, as it is read, to the next one."""
+        if self.reads_strip:
+            return self.window.stride_w * self.window.channels
+        return self.depth if self.reads_image else self.blocks * WIDE
+
+    @property
+    def is_single(self) -> bool:
+        """There is one row."""
+        return self.rows == 1
+
+    @property
+    def together(self) -> range:
+        """Numbers of the rows of a tile."""
+        return range(1 if self.is_single else ROWS)
+
+    @property
+    def full(self) -> int:
+        """Filters in full blocks."""
+        return self.out_channels // FILTERS * FILTERS
+
+    @property
+    def block(self) -> Block:
+        """Eight filters."""
+        return Block(HALF, HALF)
+
+    @property
+    def rest(self) -> Block | None:
+        """The filters after the last eight."""
+        count = self.out_channels - self.full
+        return Block(HALF, count) if count else None
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """Arguments of a tile's function besides parameters: C parameter and argument."""
+        extra = (f"const {self.y_type} *added", "added")
+        found = {
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": (extra,),
+            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
+        }
+        return found.get(self.end, ())
+
+    @property
+    def reads_padding(self) -> bool:
+        """Copied rows or windows may hold padding, whose value is in the argument struct."""
+        if self.is_product:
+            return False
+        clipped = self.window.rows_clipped or self.window.cols_clipped
+        return self.reads_strip or clipped or not self.copies_runs
+
+    @property
+    def rows_bytes(self) -> int:
+        """Bytes of copied rows."""
+        if self.reads_image:
+            return 0
+        if self.reads_strip:
+            return self.strip.size_bytes
+        return len(self.together) * self.blocks * WIDE
+
+    @property
+    def added_at(self) -> int:
+        """Place of the residual of a tile in scratch; a multiple of 16."""
+        return -(-self.rows_bytes // WIDE) * WIDE
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Copied rows, and the residual of a tile.
+
+        Some bytes where there are neither: the function has the argument in any case.
+        """
+        if not self.adds:
+            return max(self.rows_bytes, WIDE)
+        return self.added_at + (ROWS * self.out_channels + FILTERS) * self.out_bytes
+
+    def describe(self) -> str:
+        """Operator, shapes and blocking in words, for a comment in C."""
+        return self._described("eight")
+
+
+def _vectors(values: int) -> int:
+    return -(-values // WIDE)
+
+
+def packed(weights: Array, lines: int) -> Array:
+    """Filters eight by eight, four weights of each side by side.
+
+    Args:
+        weights: int8 [O, ...].
+        lines: runs into which the weights of a filter are cut.
+
+    Returns:
+        int8 [ceil(O / 8), lines, words, 8, 4], words a multiple of four; what is missing at the
+        ends is zero.
+    """
+    rows = weights.reshape(weights.shape[0], lines, -1)
+    count, _, run = rows.shape
+    missing = ((0, -count % FILTERS), (0, 0), (0, -run % WIDE))
+    filled = np.pad(rows, missing).reshape(-1, FILTERS, lines, _vectors(run) * _WORD, _WORD)
+    return np.ascontiguousarray(filled.transpose(0, 2, 3, 1, 4))
+
+
+def padded(values: Array) -> Array:
+    """One number a filter, zeros for those that are missing at the end; [O] to [multiple of 8]."""
+    return np.pad(values, (0, -len(values) % FILTERS))
+
+
+def accepts(_graph: Graph, node: Node, target: Target) -> bool:
+    """A convolution of one group or a matrix product, on a core with dot products."""
+    return target.has_neon and target.has_dot_product and getattr(node.attrs, "group", 1) == 1
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> Dense8x8:
+    """The specification for a convolution of one group or a matrix product, of either form."""
+    filters = graph.shape(plain_inputs(node).w)[0]
+    return Dense8x8(dense_window(graph, node), filters, *end_of(graph, node))
+
+
+def overlap(spec: Dense8x8) -> Distances:
+    """Windows of eight rows, or of a row of an image, are copied before their outputs are written.
+
+    Rows that are read where they are are read again for every eight filters.
+    """
+    w, written = spec.window, spec.out_channels * spec.out_bytes
+    if not spec.reads_image:
+        return with_ending(spec, by_blocks(w, written, w.out_width if spec.reads_strip else ROWS))
+    if spec.out_channels <= FILTERS:
+        return with_ending(spec, by_blocks(w, written, ROWS))
+    rows = np.arange(spec.rows)
+    ends = np.minimum(rows - rows % ROWS + ROWS - 1, spec.rows - 1)
+    last = (math.ceil(spec.out_channels / FILTERS) - 1) * FILTERS * spec.out_bytes
+    return with_ending(spec, pixel_distance(ends, written, w.channels) + last)
+
+
+def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters eight by eight."""
+
+    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        return packed(weights, spec.lines), padded(bias), padded(multiplier)
+
+    return weighted_arguments(graph, node, pool, pack, pad=padded)
+
+
+def parts(spec: Dense8x8, _run: Run) -> Parts:
+    """Tiles of eight rows and filters; copied rows or windows."""
+    w = spec.window
+    tiles = w.out_height * -(-w.out_width // ROWS) if spec.reads_strip else -(-spec.rows // ROWS)
+    filters = -(-spec.out_channels // FILTERS)
+    vectors = tiles * filters * spec.lines * spec.blocks
+    single = spec.is_single
+    return Parts(
+        {
+            "vector of a tile": 0 if single else vectors,
+            "vector of a single row": vectors if single else 0,
+            "tile": tiles * filters,
+            "row of a strip": w.out_height * w.kernel_h if spec.reads_strip else 0,
+            "row of a window": 0
+            if spec.reads_strip or spec.reads_image
+            else spec.rows * w.kernel_h,
+            "output": spec.out_elements,
+            "addition": spec.out_elements if spec.adds else 0,
+        }
+    )
+
+
+FAMILY = KernelFamily(
+    spec_type=Dense8x8,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    types=is_int8_layer,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    parts=parts,
+)

@@ -1,0 +1,239 @@
+"""Depthwise convolutions on cores with NEON: sixteen channels of a pixel at a time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.digests import LATER
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.depthwise import DepthwiseFunction
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.overlap import by_blocks, by_starts, pixel_distance, with_ending
+from edgec.kernels.common.parts import Parts, Run
+from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
+from edgec.kernels.common.window import Window, conv_window, is_depthwise
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.depthwise_s8_neon.channels import (
+    MOST_UNROLLED,
+    groups_of,
+    lanes_of,
+    packed,
+    padded,
+)
+from edgec.kernels.neon.layer import HALF, Block, NeonLayer
+from edgec.kernels.neon.layer import WIDE as LANES
+from edgec.kernels.neon.strip import Strip
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class DepthwiseNeon(DepthwiseFunction, NeonLayer):
+    """Depthwise convolution of any window, sixteen channels at a time, a row of outputs at a time:
+    `edgec/depthwise/depthwise_s8_neon.h`.
+
+    x int8 [height, width, channels], weights as `channels.packed` gives them, y [out_height,
+    out_width, channels].
+
+    Attributes:
+        window: geometry.
+        groups: taps, by their number in the filter, whose products are added up in 16 bits.
+        shift: right shift with a multiplier of 31 bits.
+        residual_shift: right shift of the addition that follows, if any.
+        rescale16: the end of a layer in a transformer's arithmetic.
+        tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+    """
+
+    family: ClassVar[str] = "depthwise_s8_neon"
+    template: ClassVar[Path] = template_beside(__file__, "depthwise_s8_neon")
+    manner: ClassVar[str] = ", sixteen channels at a time"
+    window: Window
+    groups: tuple[tuple[int, ...], ...]
+    shift: int
+    residual_shift: int | None = None
+    rescale16: Rescale16 | None = None
+    tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+
+    @property
+    def fold(self) -> int:
+        """Pixels of a row that one vector holds: neighbours are one run of memory at stride 1."""
+        whole = LANES % self.window.channels == 0 and self.window.stride_w == 1
+        return LANES // self.window.channels if whole else 1
+
+    @property
+    def columns(self) -> int:
+        """Vectors of a row of outputs that hold `fold` pixels."""
+        return self.window.out_width // self.fold
+
+    @property
+    def last_values(self) -> int:
+        """Outputs of a row after these."""
+        return self.window.out_width % self.fold * self.window.channels
+
+    @property
+    def full(self) -> int:
+        """Channels, or values of folded pixels, in blocks of sixteen."""
+        return self.window.channels * self.fold // LANES * LANES
+
+    @property
+    def last(self) -> Block | None:
+        """The channels after the last sixteen."""
+        rest = self.window.channels * self.fold - self.full
+        return Block(lanes_of(rest), rest) if rest else None
+
+    @property
+    def block(self) -> Block:
+        """A block of sixteen."""
+        return Block(LANES, LANES)
+
+    @property
+    def partial(self) -> Block:
+        """The values of the last vector of a row of folded pixels."""
+        return Block(LANES, self.last_values)
+
+    @property
+    def is_unrolled(self) -> bool:
+        """The code has no loops over taps."""
+        return self.window.taps <= MOST_UNROLLED
+
+    @property
+    def copies(self) -> bool:
+        """The rows of x that a row of outputs needs are copied, with padding around them.
+
+        Else they are read where they are: no tap is padding, and no vector ends beyond its row.
+        """
+        w = self.window
+        fits = w.channels * self.fold % HALF == 0 and self.last_values == 0
+        return w.rows_clipped or w.cols_clipped or not fits or self.out_bytes > 1
+
+    @property
+    def tap_at(self) -> tuple[str, ...]:
+        """C expressions of the distance of each tap from the first one."""
+        w = self.window
+        return tuple(
+            f"{row} * ROW + {column * w.dilation_w * w.channels}"
+            for row in range(w.kernel_h)
+            for column in range(w.kernel_w)
+        )
+
+    @property
+    def ordered(self) -> tuple[tuple[tuple[int, str], ...], ...]:
+        """Groups of taps, each with its place among the packed weights and its distance."""
+        places = {tap: at for at, tap in enumerate(tap for each in self.groups for tap in each)}
+        return tuple(
+            tuple((places[tap], self.tap_at[tap]) for tap in group) for group in self.groups
+        )
+
+    @property
+    def strip(self) -> Strip:
+        """The rows of x that are copied."""
+        return Strip(self.window)
+
+    @property
+    def strip_bytes(self) -> int:
+        """Bytes of all copied rows."""
+        return self.strip.size_bytes if self.copies else 0
+
+    @property
+    def added_at(self) -> int:
+        """Place of the residual of a row in scratch; a multiple of 16."""
+        return -(-self.strip_bytes // LANES) * LANES
+
+    @property
+    def row_elements(self) -> int:
+        """Outputs of a row."""
+        return self.window.out_width * self.window.channels
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The copied rows, and the residual of a row of outputs.
+
+        Some bytes where there are neither: the function has the argument in any case.
+        """
+        if not self.adds:
+            return max(self.strip_bytes, LANES)
+        return self.added_at + (self.row_elements + LANES) * self.out_bytes
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A depthwise convolution of one filter a channel, on a core with NEON."""
+    if not target.has_neon or not is_depthwise(graph, node):
+        return False
+    return graph.shape(plain_inputs(node).w)[0] == graph.shape(node.first)[3]
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseNeon:
+    """The specification for a convolution that `accepts` accepts."""
+    window = conv_window(graph, node)
+    groups = groups_of(graph.constants[plain_inputs(node).w].array, window.kernel_w)
+    return DepthwiseNeon(window, groups, *end_of(graph, node))
+
+
+def overlap(spec: DepthwiseNeon) -> Distances:
+    """Rows of outputs, of which each is made of copies, or sixteen channels at a time."""
+    w = spec.window
+    if spec.copies:
+        return with_ending(spec, by_blocks(w, w.channels * spec.out_bytes, w.out_width))
+    columns = w.out_width
+    if w.channels > LANES:
+        # When a channel is last read, those before it are written in all pixels of the row.
+        readers = w.last_readers()
+        ends = np.where(readers < 0, -1, readers // columns * columns + columns - 1)
+        return with_ending(spec, pixel_distance(ends, w.channels, w.channels))
+    pixels = np.arange(w.out_pixels)
+    starts = pixels - pixels % columns % spec.fold
+    return with_ending(spec, by_starts(w, w.channels, starts))
+
+
+def arguments(
+    graph: Graph, node: Node, spec: DepthwiseNeon, pool: ConstantPool
+) -> tuple[Params, ...]:
+    """Weights of sixteen channels tap by tap; numbers of channels filled up likewise."""
+
+    def filled(values: Array) -> Array:
+        return padded(values, spec.fold)
+
+    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        order = [tap for group in spec.groups for tap in group]
+        return packed(weights, order, spec.fold), filled(bias), filled(multiplier)
+
+    return weighted_arguments(graph, node, pool, pack, pad=filled)
+
+
+def parts(spec: DepthwiseNeon, _run: Run) -> Parts:
+    """Vectors of outputs, with their taps and groups of taps; rows that are copied."""
+    w = spec.window
+    row = spec.columns + (spec.last_values > 0)
+    halves = spec.full // HALF + (0 if spec.last is None else spec.last.lanes // HALF)
+    vectors = w.out_height * row * halves
+    return Parts(
+        {
+            "row": w.out_height,
+            "block of a row": w.out_height * math.ceil(halves / 2),
+            "eight outputs": vectors,
+            "eight products": vectors * w.taps,
+            "eight sums of products": vectors * len(spec.groups),
+            "copied row": w.out_height * w.kernel_h if spec.copies else 0,
+            "addition": spec.out_elements if spec.adds else 0,
+        }
+    )
+
+
+FAMILY = KernelFamily(
+    spec_type=DepthwiseNeon,
+    operators=CONVOLUTIONS,
+    types=is_int8_layer,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    parts=parts,
+)

@@ -1,0 +1,127 @@
+"""`edgec explore` on the digits: trials are real builds, and what it says can be built again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from places import REPOSITORY
+
+from edgec.cli.app import run_app
+
+pytest.importorskip("optuna", reason="the search engine, edgec[explore], is not installed")
+
+EXAMPLES = REPOSITORY / "examples"
+MLP, DATA = EXAMPLES / "digits_mlp.onnx", EXAMPLES / "digits_calibration.npz"
+VALUES = "precision=default/int16 pool=default/64 observer=default effort=fast optimize=default"
+FEW = [word for each in VALUES.split() for word in ("--vary", each)]
+FEW += ["--vary", "rows=default/never", "--vary", "placement=default"]
+SEARCH = ("explore", str(MLP), "--board", "nucleo", "--calibration", str(DATA), *FEW)
+
+
+def test_a_search_its_page_and_its_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = [*SEARCH, "--trials", "4", "--workers", "2", "--out", "found", "--json"]
+    select = ["--select", "drop<=2 smallest flash", "--test", str(EXAMPLES / "digits_test.npz")]
+    assert run_app([*words, *select]) == 0
+    found = json.loads(capsys.readouterr().out)
+    trials = {each["number"]: each for each in found["trials"]}
+    assert set(trials) == set(range(4))
+    assert "trials: 50 other samples, by the float model's decisions" in found["samples"]
+    assert {each["refused"] for each in trials.values()} == {""}
+    assert found["chosen"]["test"]["n"] == 540
+    assert found["chosen"]["float_share"] == pytest.approx(0.97778, abs=1e-4)
+    page = Path("found/explore.html").read_text("utf-8")
+    assert "edgec compile" in page
+    # The chosen build, by its file and by its command, is the one that was measured.
+    chosen = trials[found["chosen"]["number"]]
+    assert run_app(["compile", "--project", "found", "--no-verify", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["memory"]["flash_bytes"] == chosen["figures"]["flash"]
+    for number, command in enumerate(chosen["commands"]):
+        last = number == len(chosen["commands"]) - 1
+        end = ["--no-verify", "--json"] if last else ["--json"]
+        assert run_app([*shlex.split(command)[1:], *end]) == 0
+        again = json.loads(capsys.readouterr().out)
+    assert again["memory"]["flash_bytes"] == chosen["figures"]["flash"]
+    # The same command has nothing left to do; another seed is another study.
+    assert run_app(words) == 0
+    assert json.loads(capsys.readouterr().out)["trials"] == found["trials"]
+    assert run_app([*words, "--seed", "7"]) == 2
+    assert "holds another study: its options" in capsys.readouterr().out
+    worker = ["explore", "--worker", "--storage", "found/study.journal"]
+    assert run_app(worker) == 0
+    assert "4 finished trials" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_labels_judge_where_there_are_some(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    with np.load(EXAMPLES / "digits_test.npz") as data:
+        np.savez("labelled.npz", **{name: data[name][:100] for name in data.files})
+    words = [*SEARCH, "--data", "labelled.npz", "--trials", "2", "--workers", "1", "--json"]
+    assert run_app(words) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["labelled"]
+    assert found["float_share"] < 1.0
+    assert "100 other samples, by their labels" in found["samples"]
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (["explore"], "a search needs them"),
+        ([*SEARCH, "--fit", "flash=64K,db=30"], "db= is no limit of a search"),
+        ([*SEARCH, "--fit", "size=3"], "'size' is no limit"),
+        ([*SEARCH, "--select", "best"], "cannot read 'best'"),
+        ([*SEARCH, "--test", str(DATA)], "only a chosen build is judged on it"),
+        ([*SEARCH, "--vary", "rows=2"], "'rows' is given twice"),
+        ([*SEARCH, "--storage", "nonsense://x"], "cannot be opened"),
+        ([*SEARCH[:2], "--board", "host", *SEARCH[4:]], "has no cycle model"),
+        (["explore", "--worker", "--storage", "none.journal"], "there is no such storage"),
+        (["explore", "--worker"], "needs the storage of a study"),
+    ],
+)
+def test_bad_input(
+    words: list[str],
+    what: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.chdir(tmp_path)
+    assert run_app(words) == 2
+    assert what in " ".join(capsys.readouterr().err.split())
+
+
+def test_the_engines_are_an_extra(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert run_app([*SEARCH]) == 2
+    assert "pip install 'edgec[explore]'" in capsys.readouterr().err
+
+
+def test_limits_that_nothing_meets_and_a_worker_of_another_version(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    from edgec.explore.storage import open_storage
+
+    monkeypatch.chdir(tmp_path)
+    words = [*SEARCH, "--out", "o", "--trials", "1", "--workers", "1", "--fit", "flash=1K"]
+    assert run_app(words) == 11
+    said = " ".join(capsys.readouterr().err.split())
+    assert "none of 1 trials is within flash<=1024; the nearest one, trial 0, has flash=" in said
+    storage = open_storage("o/study.journal")
+    study = storage.get_all_studies()[0]
+    identity = {**study.user_attrs["edgec:identity"], "version of edgec": "0.0.1 abc"}
+    storage.set_study_user_attr(study._study_id, "edgec:identity", identity)
+    assert run_app(["explore", "--worker", "--storage", "o/study.journal"]) == 2
+    assert "was made with edgec 0.0.1 abc; this is" in capsys.readouterr().err

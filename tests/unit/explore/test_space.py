@@ -1,0 +1,87 @@
+"""Knobs: values stand for the same options in words, in `edgec.toml` and in records."""
+
+from __future__ import annotations
+
+import pytest
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import (
+    CompileOptions,
+    Observer,
+    Optimize,
+    Placement,
+    PoolKernel,
+    Precision,
+    Rows,
+)
+from edgec.cli.compile_request import compile_request
+from edgec.cli.option_table import options_of as table_of
+from edgec.explore.space import DEFAULT, KNOBS, compiled_by, options_of, pool_of, space_of, words_of
+
+
+def test_first_values_are_the_default_build():
+    space = space_of(["net"], ["nucleo_f446re"], [])
+    setting = {name: values[0] for name, values in space.items()}
+    assert compiled_by(setting, CompileOptions()) == CompileOptions()
+    assert words_of(setting) == []
+    assert pool_of(setting) is None
+
+
+def test_values_of_all_knobs_are_options_of_compile():
+    keys = {each.key for each in table_of(compile_request)} | {"pool-size"}
+    for name, knob in KNOBS.items():
+        for value in knob.values:
+            assert set(options_of({name: value})) <= keys
+            changed = compiled_by({name: value}, CompileOptions())
+            as_usual = value in (DEFAULT, "speed") or (name, value) == ("rows", "auto")
+            as_usual |= name == "pool" and "+" not in value
+            assert as_usual == (changed == CompileOptions())
+
+
+def test_a_setting_in_words_and_as_options():
+    setting = {
+        "model": "net",
+        "board": "nucleo_f446re",
+        "precision": "25dB",
+        "observer": "minmax",
+        "optimize": "size",
+        "rows": "always",
+        "placement": "sram",
+        "pool": "64+decode",
+        "effort": DEFAULT,
+    }
+    words = "--precision auto --target-db 25 --observer minmax --pool-kernel decode --optimize size"
+    assert words_of(setting) == [*words.split(), *["--rows", "always", "--placement", "sram"]]
+    found = compiled_by(setting, CompileOptions())
+    assert (found.quant.precision, found.quant.target_db) == (Precision.AUTO, 25.0)
+    assert found.quant.observer is Observer.MINMAX
+    assert (found.optimize, found.rows, found.placement) == (
+        Optimize.SIZE,
+        Rows.ALWAYS,
+        Placement.SRAM,
+    )
+    assert [rule.kernel for rule in found.pool.rules] == [PoolKernel.DECODE]
+    pool = pool_of(setting)
+    assert pool is not None
+    assert pool.size == 64
+
+
+def test_values_that_the_user_names():
+    space = space_of(["net"], ["a", "b"], ["precision=default/28dB", "rows=never"], floats=False)
+    assert space["precision"] == (DEFAULT, "28dB")
+    assert space["rows"] == ("never",)
+    assert space["pool"] == (DEFAULT,)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("precision=int4", "'int4' is no value of precision"),
+        ("pool=64+guess", "'64.guess' is no value of pool"),
+        ("pool=", "'' is no value of pool"),
+        ("size=1", "'size' is nothing that is chosen"),
+    ],
+)
+def test_values_that_do_not_exist(text: str, what: str):
+    with pytest.raises(ConfigError, match=what):
+        space_of(["net"], ["a"], [text])
