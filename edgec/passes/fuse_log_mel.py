@@ -2,7 +2,7 @@
 
 As codes the parts lose what the one operator keeps: powers of sound span eighty decibels and more.
 
-Rules, from a `Spectrum` on, along values that nothing else reads and that the file pins to no codes:
+Rules, from a `Spectrum` on, along values that nothing else reads and no file pins to codes:
 1. power: the parts squared and added, as ``ReduceSumSquare``, ``ReduceL2`` (whose result is the
    magnitude) or ``Pow`` and ``ReduceSum`` write it; ``Sqrt`` and squares after it.
 2. filters: a product with constant weights, none below 0, over the bins; without one, each bin is a
@@ -33,14 +33,14 @@ _SQUARE = ops.Unary(UnaryKind.POW, 2.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Found:
-    """What a value of the chain is.
+    """A value of the chain.
 
     Attributes:
         axes: what each axis of the value counts; "": its size is 1.
         squared: the parts are squared, and not added yet.
         power: exponent of the amplitude; 0: these are parts of spectra.
         bank: weights of bins, float64 [F, C]; None: none yet.
-        added, least: of the floor.
+        added, least: the floor, as `ops.LogMel` has it.
         is_log: the logarithm is taken.
         gain, bias: of the logarithm.
     """
@@ -83,7 +83,7 @@ def _fused(graph: Graph, spectrum: Node) -> Graph:
 
 
 def _after(graph: Graph, node: Node, name: str, found: _Found) -> _Found | None:
-    """What the output of the next node is; None where it is none of the chain."""
+    """The value that the next node gives; None where it is none of the chain."""
     attrs = node.attrs
     if isinstance(attrs, ops.Transpose):
         return replace(found, axes=tuple(found.axes[axis] for axis in attrs.perm))

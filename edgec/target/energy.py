@@ -1,4 +1,4 @@
-"""What a board file says of energy."""
+"""The table of a board file on energy."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ STRICT = ConfigDict(extra="forbid", str_max_length=400)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
-"""It ends up in comments of generated files: one line, no end of a comment."""
+"""Texts of a board file end up in comments of generated files: one line, no end of a comment."""
 ByteCount = Annotated[int, Field(gt=0, le=1 << 30)]
 _RegionBytes = Annotated[int, Field(gt=0, le=1 << 30, multiple_of=8)]
 _RegionAddress = Annotated[int, Field(ge=0, lt=1 << 32, multiple_of=8)]

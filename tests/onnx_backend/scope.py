@@ -32,7 +32,7 @@ _OPERATORS = {
     "random numbers": (
         "Bernoulli Multinomial RandomNormal RandomNormalLike RandomUniform RandomUniformLike"
     ),
-    "complex numbers": "DFT STFT",
+    "complex numbers": "DFT",
     "operators on bits": ("BitCast BitShift BitwiseAnd BitwiseNot BitwiseOr BitwiseXor"),
     "sizes that depend on numbers": "Compress NonMaxSuppression NonZero Unique",
     "files of images": "ImageDecoder",

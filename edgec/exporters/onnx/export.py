@@ -10,7 +10,17 @@ from collections.abc import Mapping, Sequence
 import onnx
 
 from edgec.base.errors import InternalError
-from edgec.exporters.onnx import codes, elementwise, layers, loops, move, reduce, transformer, trees
+from edgec.exporters.onnx import (
+    codes,
+    elementwise,
+    layers,
+    loops,
+    move,
+    reduce,
+    sound,
+    transformer,
+    trees,
+)
 from edgec.exporters.onnx.codes import Exporter, QdqEmitter
 from edgec.exporters.onnx.loops import emit_turns
 from edgec.exporters.onnx.names import tensor_names
@@ -27,6 +37,7 @@ EXPORTERS = layers.EXPORTERS.joined(
     loops.EXPORTERS,
     move.EXPORTERS,
     reduce.EXPORTERS,
+    sound.EXPORTERS,
     transformer.EXPORTERS,
     trees.EXPORTERS,
 )

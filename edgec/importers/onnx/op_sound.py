@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.portable_functions import cos, exp, log
 from edgec.base.limits import MAX_ACTIVATION_ELEMENTS
+from edgec.base.portable_functions import cos, exp, log
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir import ops
@@ -17,8 +17,8 @@ _LN_10 = 2.302585092994046
 
 
 def stft(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of samples [1, L] or [1, L, 1], one side, constant window; then power or magnitude, a bank
-    of filters and a logarithm: they are computed together.
+    """Samples [1, L] or [1, L, 1], one side, constant window; power or magnitude, filters, a floor
+    and a logarithm must follow, which it is computed together with.
     """
     x = require_real(node.data_value(0))
     hop = node.whole_number(1, "frame_step")
@@ -48,8 +48,8 @@ def stft(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.emit(ops.Spectrum(hop, points), y, Constant(node.input_name(2), window))
 
 
-def window(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of a constant size; periodic or not."""
+def window(_ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant size; periodic or not."""
     size = node.whole_number(0, "size")
     if not 1 <= size <= MAX_ACTIVATION_ELEMENTS:
         raise UnsupportedError(f"a window of {size} samples", "take a smaller one")
@@ -64,8 +64,8 @@ def window(ctx: Context, node: OnnxNode) -> Tensor:
     return _real(node, found)
 
 
-def mel_weight_matrix(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of constants: triangles between bins, even over mel."""
+def mel_weight_matrix(_ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant operands."""
     filters, points, rate = (
         node.whole_number(index, name)
         for index, name in enumerate(("num_mel_bins", "dft_length", "sample_rate"))

@@ -50,7 +50,7 @@ class LogMel(RealOperator):
         hop, points: see `Spectrum`.
         magnitude: filters weigh magnitudes, not powers.
         added, least: keep logarithms of silence finite; at least one is above 0.
-        gain, bias: of a logarithm; gain is above 0.
+        gain, bias: factor of a logarithm, above 0, and what is added to it then.
     """
 
     @dataclass(frozen=True, slots=True)

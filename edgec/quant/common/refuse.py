@@ -107,6 +107,8 @@ def _refuse(graph: Graph, nodes: list[Node]) -> None:
 
 def _is_real_only(graph: Graph, node: Node) -> bool:
     lacks = isinstance(node.attrs, _WITHOUT_CODES) and is_open(graph, node)
+    if isinstance(node.attrs, ops.LogMel) and _sound_obstacle(graph, node):
+        return True
     return lacks or _moves_integers(graph, node)
 
 
@@ -124,6 +126,8 @@ def _obstacle(graph: Graph, node: Node) -> Obstacle | None:
                 "a bias on the logits, or a mask of pairs, is computed at run time",
                 "use a constant bias, and a mask with one number a key",
             )
+    if isinstance(node.attrs, ops.Spectrum | ops.LogMel):
+        return _sound_obstacle(graph, node)
     if isinstance(node.attrs, ops.Softmax) and _weighs(graph, node):
         return (
             "it belongs to an attention of a form that is not known",
@@ -135,6 +139,26 @@ def _obstacle(graph: Graph, node: Node) -> Obstacle | None:
             "it moves single integers of the run",
             "let it move the real numbers that are made of them (Gather, Where, Cast)",
         )
+    return None
+
+
+def _sound_obstacle(graph: Graph, node: Node) -> Obstacle | None:
+    """Reason why integers do not compute features of sound."""
+    attrs = node.attrs_as(ops.Spectrum, ops.LogMel)
+    if isinstance(attrs, ops.Spectrum):
+        return (
+            "spectra are computed on their way to logarithms of energies only",
+            "let a power or magnitude, filters and a logarithm follow it whose operand is kept "
+            "above 0: log(x + 1e-6), or log(clamp(x, min=1e-6))",
+        )
+    if attrs.points & (attrs.points - 1):
+        return (
+            f"spectra of {attrs.points} points are not computed",
+            "take a power of 2 for n_fft, 256 or 512; a shorter window may stay (win_length)",
+        )
+    window = graph.constants[ops.LogMel.Inputs.of(node.inputs).window].array
+    if window.min() < 0 or window.max() <= 0:
+        return "its window has numbers below 0", "take one of the usual windows"
     return None
 
 

@@ -22,7 +22,6 @@ from edgec.quant.convert.codes import Codes16
 from edgec.quant.precision.codes import group_codes, int16_codes
 from edgec.quant.scales.groups import code_groups
 
-
 _HUSHED = 2.0**-4
 """Recordings whose loudest sample is below this part of 1 get finer codes."""
 
