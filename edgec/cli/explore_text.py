@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from rich import live
 from rich.console import Console, Group
-from rich.table import Table
 from rich.text import Text
 
 from edgec.explore.chosen import commands_of
 from edgec.explore.page import cells_of
 from edgec.explore.run import State
 from edgec.report import console
+from edgec.report.tables import Table, table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 _ROWS = 18
 """Points of the front that a table shows, so that it has 24 lines at most."""
 _EVERY_S = 5.0
-_HEAD = ("trial", "points lost", "ms", "flash", "RAM", "µJ", "setting")
+_HEAD = (">trial", ">points lost", ">ms", ">flash", ">RAM", ">µJ", "setting")
 
 
 class Live:
@@ -71,12 +70,7 @@ def _count(state: State) -> str:
 
 
 def _so_far(state: State) -> Group:
-    found = Table(box=None, header_style="bold", padding=(0, 1))
-    for name in _HEAD:
-        found.add_column(name, justify="left" if name == "setting" else "right", no_wrap=True)
-    for row in _rows(state):
-        found.add_row(*(console.safe(str(cell)) for cell in row))
-    return Group(Text(_count(state)), found)
+    return Group(Text(_count(state)), _table(state))
 
 
 def _rows(state: State) -> list[tuple[object, ...]]:
@@ -86,10 +80,8 @@ def _rows(state: State) -> list[tuple[object, ...]]:
 
 def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -> None:
     """Print the front, what was used for what, and the chosen point."""
-    heads = (">", ">", ">", ">", ">", ">", "")
-    rows = [(str(n), *map(str, cells)) for n, *cells in _rows(state)]
     out.print(console.safe(_count(state)))
-    out.print(_table(heads, rows))
+    out.print(_table(state))
     if len(state.front) > _ROWS:
         out.print(f"and {len(state.front) - _ROWS} more, in the page")
     console.print_prose(console.safe(state.task.note), out)
@@ -106,13 +98,10 @@ def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -
     console.print_next("edgec", "compile", "--project", chosen.project)
 
 
-def _table(sides: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    found = Table(box=None, header_style="bold", padding=(0, 1))
-    for name, side in zip(_HEAD, sides, strict=True):
-        found.add_column(name, justify="right" if side == ">" else "left", no_wrap=side == ">")
-    for row in rows:
-        found.add_row(*map(console.safe, row))
-    return found
+def _table(state: State) -> Table:
+    """The builds that none beats, a row each."""
+    rows = [(str(number), *map(str, cells)) for number, *cells in _rows(state)]
+    return table("", _HEAD, rows)
 
 
 def state_json(state: State, chosen: Chosen | None) -> dict[str, Any]:

@@ -52,13 +52,14 @@ from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
-from edgec.workflow.front_end import front_end_of, heard_model, with_said_front_end
+from edgec.workflow.front_end import front_end_of, heard_model
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
 from edgec.workflow.rows import check_rows
+from edgec.workflow.said_front_end import with_said_front_end
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY
 from edgec.workflow.stream import stream_axes, with_stream
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers

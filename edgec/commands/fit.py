@@ -36,9 +36,10 @@ from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
-from edgec.workflow.front_end import front_end_of, with_said_front_end
+from edgec.workflow.front_end import front_end_of
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
+from edgec.workflow.said_front_end import with_said_front_end
 
 _log = logging.getLogger(__name__)
 _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01

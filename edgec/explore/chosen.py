@@ -69,7 +69,7 @@ def _shown(text: str) -> str:
     if not path.is_absolute():
         return text
     try:
-        return str(path.relative_to(Path.cwd()))
+        return path.relative_to(Path.cwd()).as_posix()
     except ValueError:
         return text
 

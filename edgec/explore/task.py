@@ -145,7 +145,7 @@ def _digest(path: Path) -> str:
     if not path.is_dir():
         return file_digest(path)
     files = sorted(each for each in path.rglob("*") if each.is_file())
-    return canonical_digest([(str(f.relative_to(path)), file_digest(f)) for f in files])
+    return canonical_digest([(f.relative_to(path).as_posix(), file_digest(f)) for f in files])
 
 
 def check_same(kept: Mapping[str, str], own: Mapping[str, str], place: str) -> None:

@@ -42,7 +42,7 @@ class _Found:
         bank: weights of bins, float64 [F, C]; None: none yet.
         added, least: the floor, as `ops.LogMel` has it.
         is_log: the logarithm is taken.
-        gain, bias: of the logarithm.
+        gain, bias: factor of the logarithm, and what is added to it then.
     """
 
     axes: tuple[str, ...]

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions
-from edgec.base.options.front_end import METADATA_KEY, NONE, OPTION, FrontEndOptions
+from edgec.base.options.front_end import NONE, OPTION, FrontEndOptions
 from edgec.base.samples import InputSpec
 from edgec.base.streams import RESETS
 from edgec.frontends.nodes import SAMPLES, FrontEnd
 from edgec.frontends.parameters import parameters_of
-from edgec.importers.formats import describe
 from edgec.ir.graph import Graph, Value
 from edgec.passes.front_end import Heard, with_front_end
 from edgec.report.model import FrontEndReport, TensorReport
@@ -35,33 +32,6 @@ def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
     if options is None or options.name == NONE:
         return None
     return FrontEnd(str(options), parameters_of(options))
-
-
-def with_said_front_end(options: CompileOptions, model: Path) -> CompileOptions:
-    """Options with the front end that the model's own file names, where they name none.
-
-    Args:
-        options: asked for by the user; ``none`` leaves out what the file says.
-        model: model file.
-
-    Raises:
-        ConfigError: the file's front end cannot be read, or other options do not go with it.
-        ImportModelError: it is no sound model.
-    """
-    asked = options.front_end
-    if asked is not None:
-        return replace(options, front_end=None) if asked.name == NONE else options
-    text = describe(model).front_end
-    if not text:
-        return options
-    try:
-        found = FrontEndOptions.parse(text)
-        parameters_of(found)
-    except ConfigError as error:
-        where = f"{model}: property {METADATA_KEY}"
-        hint = f"{error.hint}; or give {OPTION} NAME, or {OPTION} {NONE}"
-        raise ConfigError(error.what, where=where, hint=hint) from error
-    return replace(options, front_end=found)
 
 
 def heard_by(front: FrontEnd, imported: Graph) -> Heard:

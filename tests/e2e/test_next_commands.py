@@ -76,4 +76,4 @@ def test_help_shows_metavars_and_defaults(
             assert parameter.metavar in text
         default = parameter.default
         if isinstance(default, str | int | float) and not isinstance(default, bool):
-            assert f"[default: {default}]" in text
+            assert f"[default: {default}" in text

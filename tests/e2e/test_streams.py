@@ -17,7 +17,7 @@ from onnx import TensorProto, helper
 
 from edgec.base.calls import calls_of
 from edgec.base.errors import ConfigError
-from edgec.base.options import App, CompileOptions, MaxLength
+from edgec.base.options import App, CompileOptions
 from edgec.commands import compile as compiling
 from edgec.commands.bundle import bundle_models
 from edgec.commands.export import export_library
@@ -180,19 +180,6 @@ def test_main_programs_without_streams_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(compiling, "check_could_fit", lambda *_, **__: None)
     with pytest.raises(ConfigError, match="keeps a state"):
         compiled(graph, "benchmark", tmp_path, monkeypatch, app=App.MLPERF)
-
-
-def test_lengths_and_loops_do_not_go_together(tmp_path, monkeypatch):
-    from edgec.workflow import integer
-
-    class Passed:
-        graph = loop_net()
-        notes = ()
-
-    monkeypatch.setattr(integer, "run_passes", lambda *_: Passed())
-    monkeypatch.setattr(integer, "input_shapes", lambda *_: {})
-    with pytest.raises(ConfigError, match="one length only"):
-        compiled(loop_net(), "long", tmp_path, monkeypatch, max_length=MaxLength(8))
 
 
 def test_a_terminals_log_of_turns_is_read(builds, tmp_path):

@@ -16,6 +16,26 @@ _NARROWING_SHIFTS = range(1, 17)
 
 
 @dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a vector.
+
+    Attributes:
+        number: its number in the vector.
+        at: the first of its lanes.
+        halves: the numbers of the vectors of half its size that it is made of.
+    """
+
+    number: int
+    at: int
+    halves: tuple[int, int]
+
+    @classmethod
+    def of(cls, number: int, lanes: int) -> Part:
+        """The part with a number, of this many lanes."""
+        return cls(number, number * lanes, (2 * number, 2 * number + 1))
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """A vector of channels.
 
@@ -38,14 +58,19 @@ class Block:
         return self.lanes == WIDE
 
     @property
-    def fours(self) -> range:
+    def fours(self) -> tuple[Part, ...]:
         """Vectors of four sums."""
-        return range(self.lanes // 4)
+        return tuple(Part.of(number, 4) for number in range(self.lanes // 4))
 
     @property
-    def eights(self) -> range:
+    def eights(self) -> tuple[Part, ...]:
         """Vectors of eight codes."""
-        return range(self.lanes // HALF)
+        return tuple(Part.of(number, HALF) for number in range(self.lanes // HALF))
+
+    @property
+    def load(self) -> str:
+        """The intrinsic that loads a vector of int8."""
+        return "vld1q_s8" if self.is_wide else "vld1_s8"
 
 
 class NeonLayer(LayerFunction):
@@ -70,6 +95,28 @@ class NeonLayer(LayerFunction):
         return self.rescale16 is not None or (self.tflite31 is not None and self.tflite31.saturates)
 
     @property
-    def narrows(self) -> bool:
-        """One instruction does the last shift and the narrowing to int16."""
-        return self.shift - _LEAST_HIGH_SHIFT + 1 in _NARROWING_SHIFTS
+    def narrow_shift(self) -> int:
+        """The last shift, where an instruction narrows to int16, too."""
+        return self.shift - _LEAST_HIGH_SHIFT + 1
+
+    @property
+    def narrowing_end(self) -> str:
+        """The end of a layer up to int16: `end`, with `_narrow` where one instruction does the last
+        shift and the narrowing to int16.
+        """
+        shift = self.narrow_shift if self.end == "requant31" else 0
+        if self.end == "offset31" and self.tflite31 is not None:
+            shift = self.tflite31.shift
+        return f"{self.end}_narrow" if shift in _NARROWING_SHIFTS else self.end
+
+    @property
+    def has_limits(self) -> bool:
+        """Codes are bounded by those of the argument struct."""
+        return self.end == "requant31" or (self.tflite31 is not None and not self.saturates)
+
+    @property
+    def stores(self) -> str:
+        """How codes are stored: by a "table", as "s16" or as "s8"."""
+        if self.end == "rescale16_table":
+            return "table"
+        return "s8" if self.y_type == "int8_t" else "s16"

@@ -24,6 +24,7 @@ from edgec.codegen.env import environment, html_environment
 from edgec.codegen.formats.record import ExportContext
 from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import kernel_template
+from edgec.explore.page import ExplorePage
 from edgec.kernels.registry import FAMILIES
 from edgec.profile.compile_html import CompilePage
 from edgec.profile.html import Page
@@ -44,7 +45,7 @@ def _environment(path: Path) -> jinja2.Environment:
 
 def _contexts() -> dict[str, Any]:
     """The context of each template that is rendered, but of kernels."""
-    found = [Page, PoolsPage, WidthsPage, CompilePage, ValidationPage]
+    found = [Page, PoolsPage, WidthsPage, CompilePage, ValidationPage, ExplorePage]
     for module in (contexts, helper_contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     roots = {

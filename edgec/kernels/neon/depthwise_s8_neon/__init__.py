@@ -74,6 +74,26 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
         return self.window.out_width // self.fold
 
     @property
+    def step(self) -> int:
+        """Bytes of x from a vector of outputs to the next one of a row."""
+        return self.fold * self.window.stride_w * self.window.channels
+
+    @property
+    def out_step(self) -> int:
+        """Outputs from a vector of a row to the next one."""
+        return self.fold * self.window.channels
+
+    @property
+    def neighbours(self) -> int:
+        """Taps of a row of a filter that are added up together, in loops over taps."""
+        return len(self.groups[0])
+
+    @property
+    def leaves_a_tap(self) -> bool:
+        """A row of a filter has a tap after those of such loops."""
+        return self.window.kernel_w % self.neighbours != 0
+
+    @property
     def last_values(self) -> int:
         """Outputs of a row after these."""
         return self.window.out_width % self.fold * self.window.channels
