@@ -116,7 +116,7 @@ class NeonLayer(LayerFunction):
 
     @property
     def stores(self) -> str:
-        """How codes are stored: by a "table", as "s16" or as "s8"."""
+        """The form of stored codes: from a "table", "s16" or "s8"."""
         if self.end == "rescale16_table":
             return "table"
         return "s8" if self.y_type == "int8_t" else "s16"
