@@ -38,11 +38,13 @@ def _log_mel(e: Emitter, node: Node) -> None:
 def _stft(e: Emitter, node: Node) -> str:
     """The spectra of a node's samples, [1, T, F, 2]."""
     attrs, name = node.attrs_as(ops.Spectrum, ops.LogMel), node.name
-    x, window = node.inputs[:2]
-    numbers = e.graph.constants[window].real()
+    inputs = attrs.Inputs.of(node.inputs)
+    numbers = e.graph.constants[inputs.window].real()
     kept = np.pad(numbers, (0, attrs.points - len(numbers)))
     sizes = {"hop": attrs.hop, "points": attrs.points}
     hop, points = (
         e.initializer(f"{name}_{key}", np.asarray(value, np.int64)) for key, value in sizes.items()
     )
-    return e.emit(name, "STFT", [e.fetch(x), hop, e.initializer(f"{name}_window", kept), points])
+    return e.emit(
+        name, "STFT", [e.fetch(inputs.x), hop, e.initializer(f"{name}_window", kept), points]
+    )
