@@ -26,7 +26,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
 from edgec.explore.space import Setting, Space
-from edgec.explore.task import FIGURES, Task, check_same
+from edgec.explore.task import FIGURES, VERSION, Task, check_same, edgec_identity
 from edgec.explore.trial import Figures, Outcome
 
 STUDY = "edgec"
@@ -146,11 +146,7 @@ def load(storage: BaseStorage, name: str) -> Study:
 
 def _check_version(kept: Mapping[str, str], place: str) -> None:
     """Say that the version differs before a task of that version is read."""
-    from edgec.base.version import __version__  # noqa: PLC0415
-    from edgec.commands.compile_cached import program_digest  # noqa: PLC0415
-
-    key = "version of edgec"
-    check_same({key: kept.get(key, "")}, {key: f"{__version__} {program_digest()[:12]}"}, place)
+    check_same({VERSION: kept.get(VERSION, "")}, {VERSION: edgec_identity()}, place)
 
 
 class _Surplus(Exception):
