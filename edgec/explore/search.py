@@ -25,7 +25,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
-from edgec.explore.space import Setting, Space
+from edgec.explore.space import Setting, Space, switches
 from edgec.explore.task import FIGURES, VERSION, Task, check_same, edgec_identity
 from edgec.explore.trial import Figures, Outcome
 
@@ -35,6 +35,8 @@ _TRIALS = "edgec:trials"
 _WORST = {"drop": 100.0, "ms": 1e6, "flash": 1e9, "ram": 1e9}
 """Values of a setting that cannot be built; its constraint says that it is none."""
 _RANDOM_TRIALS = 10
+_SWITCHES = 0.5
+"""Share of the trials that change one knob of the default build: proposals learn from them."""
 _POLL_S = 0.2
 
 Evaluate = Callable[[Setting], Outcome]
@@ -113,6 +115,8 @@ def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -
     study.set_user_attr(_TRIALS, total)
     if not study.get_trials(deepcopy=False):
         study.enqueue_trial({knob: values[0] for knob, values in task.space.items()})
+        for setting in switches(task.space)[: int(total * _SWITCHES)]:
+            study.enqueue_trial(dict(setting))
     return study
 
 
