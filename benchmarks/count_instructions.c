@@ -2,8 +2,8 @@
  *
  *     gcc -shared -fPIC -O2 benchmarks/count_instructions.c -o count.so
  *
- * Debian's qemu-user has no header for plugins; these are the declarations of its qemu-plugin.h that
- * are needed (QEMU documentation, "QEMU TCG Plugins", API version 1).
+ * Debian's qemu-user has no header for plugins; these are the declarations of its qemu-plugin.h
+ * that are needed (QEMU documentation, "QEMU TCG Plugins", API version 1).
  */
 #include <inttypes.h>
 #include <stddef.h>

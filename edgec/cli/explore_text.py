@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from edgec.explore.chosen import Chosen
 
-_ROWS = 18
+_ROWS = 16
 """Points of the front that a table shows, so that it has 24 lines at most."""
 _EVERY_S = 5.0
 _HEAD = (">trial", ">points lost", ">ms", ">flash", ">RAM", ">µJ", "setting")

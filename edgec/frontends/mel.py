@@ -22,6 +22,8 @@ _WINDOW_SCALE = INT16_MAX / 2**SAMPLE_BITS
 """Factor of the window of int16, which cannot hold 1."""
 _LN_2, _LN_10, _LN_6_4 = 0.6931471805599453, 2.302585092994046, 1.8562979903656263
 _OF_LOG2 = {"ln": _LN_2, "log2": 1.0, "log10": _LN_2 / _LN_10, "db": 10 * _LN_2 / _LN_10}
+_MOST_COARSE, _MOST_SMALL = 6, 5
+"""Bits that weights of filters, and the window, may have less than 15."""
 _SMALLEST = 1e-10
 """The energy that silence is taken for, where nothing is added to it."""
 
@@ -100,9 +102,9 @@ def cepstrum_of(p: MelParameters) -> Array:
     return np.asarray(found)
 
 
-def _weights(bank: Array) -> Array:
+def _weights(bank: Array, largest: int = INT16_MAX) -> Array:
     """Weights of filters in 15 bits, the largest 32767; int64."""
-    return np.rint(bank * (INT16_MAX / max(float(bank.max()), 1e-300))).astype(np.int64)
+    return np.rint(bank * (largest / max(float(bank.max()), 1e-300))).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -179,13 +181,18 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
     Raises:
         ConfigError: numbers out of range.
     """
-    weights = _weights(bank)
     order = 1 if p.magnitude else 2
     # A real sample has 30 fraction bits after step 1, the DFT is divided by half its points.
     amplitude = _WINDOW_SCALE * 2.0 ** (2 * SAMPLE_BITS) / (p.points / 2)
     factor = amplitude**order * (INT16_MAX / float(bank.max())) / p.scale
     if not p.magnitude:
         factor /= 2.0**POWER_SHIFT
+    coarse, small = _bits_less(p.added * factor, order)
+    weights, factor = (
+        _weights(bank, INT16_MAX >> coarse),
+        factor * (INT16_MAX >> coarse) / INT16_MAX,
+    )
+    factor /= 2.0 ** (order * small)
     per_octave = p.per_octave
     loudest = p.scale * float(bank.sum(axis=1).max()) * float(len(window)) ** order
     softest = p.added or _SMALLEST
@@ -219,19 +226,34 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
         )
     first = np.argmax(weights > 0, axis=1)
     count = weights.shape[1] - np.argmax(weights[:, ::-1] > 0, axis=1) - first
-    count = np.where(
-        np.any(weights > 0, axis=1), count, 1
-    )  # one that weighs nothing has a bin, too
+    # A filter that weighs nothing has a bin, too.
+    count = np.where(np.any(weights > 0, axis=1), count, 1)
     parts = [row[a : a + n] for row, a, n in zip(weights, first, count, strict=True)]
     quarter = np.arange(p.points // 4 + 1) * (2 * np.pi / p.points)
     return MelTables(
         attrs,
-        np.rint(window * INT16_MAX).astype(np.int16),
+        np.rint(window * (INT16_MAX / 2.0**small)).astype(np.int16),
         np.rint(sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
         np.concatenate(parts).astype(np.int16),
         np.stack([first, count], axis=1).astype(np.int16),
         scale,
     )
+
+
+def _bits_less(added: float, order: int) -> tuple[int, int]:
+    """Bits that the weights of filters, and the window, have less than 15.
+
+    Where the number that is added to sums is large, a quiet frame that is scaled up would leave no
+    room for it, and it hides what fine weights say.
+
+    Args:
+        added: that number in sums by weights of 15 bits.
+        order: exponent of the amplitude.
+    """
+    room = MOST_UP - order * (SAMPLE_BITS - 1) + 31
+    missing = max(math.frexp(added)[1] - room, 0)
+    coarse = min(missing, _MOST_COARSE)
+    return coarse, min(-(-(missing - coarse) // order), _MOST_SMALL)
 
 
 def _log2(x: float) -> float:

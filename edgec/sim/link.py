@@ -188,6 +188,8 @@ class Link:
                 if line != _closing(lines):
                     raise _NoiseError("the reply does not match its checksum")
                 return tuple(lines)
+            if _is_nearly(line, _closing(lines)):
+                raise _NoiseError("the end of the reply is damaged")
             if line.startswith("error: line"):
                 raise _NoiseError(line)
             if line.startswith("error: "):
@@ -260,6 +262,11 @@ class Link:
         return SimulationError(
             f"{what}; last lines of its console:\n  {shown}" if shown else what, hint=hint
         )
+
+
+def _is_nearly(line: str, wanted: str) -> bool:
+    """Whether a line is another one with a damaged character."""
+    return len(line) == len(wanted) and sum(map(str.__ne__, line, wanted)) == 1
 
 
 def _closing(lines: list[str]) -> str:

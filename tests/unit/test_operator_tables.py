@@ -28,6 +28,7 @@ WITHOUT_CODES = {
     ops.SpaceToBatch: "`fuse_dilation` makes dilated convolutions or moves of it",
     ops.BatchToSpace: "`fuse_dilation` makes dilated convolutions or moves of it",
     ops.Expand: "masks are followed through it; of real numbers it becomes copies",
+    ops.Spectrum: "`fuse_log_mel` makes a part of `LogMel` of it",
 }
 BY_THE_EXECUTOR = {
     ops.QuantizeLinear: "the executor gives it the parameters",
@@ -59,6 +60,8 @@ WITHOUT_TRAINING = {
     ops.TurnLast: "networks with loops or state are not trained",
     ops.Carry: "networks with loops or state are not trained",
     ops.Update: "networks with loops or state are not trained",
+    ops.LogMel: "networks are trained on features, not on samples of sound",
+    ops.Spectrum: "networks are trained on features, not on samples of sound",
 }
 
 

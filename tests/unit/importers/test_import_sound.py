@@ -110,6 +110,26 @@ def test_integers_are_within_45_db_of_the_file(tail: str, tmp_path: Path) -> Non
     assert 10 * np.log10(signal / noise) > 45
 
 
+@pytest.mark.parametrize("few", [1e-9, 1e-4, 1e-2, 1.0])
+def test_floors_of_any_size(few: float, tmp_path: Path) -> None:
+    proto = sound_model("squares")
+    for each in proto.graph.initializer:
+        if each.name == "few":
+            each.CopyFrom(onnx.numpy_helper.from_array(np.array(few, np.float32), "few"))
+    path = tmp_path / "sound.onnx"
+    onnx.save(proto, path)
+    found = integer_model(path, {"x": sounds(16, 1)}, IntegerOptions()).integer
+    (mel,) = (each for each in found.nodes if isinstance(each.attrs, qops.QLogMel))
+    signal = noise = 0.0
+    for sound in sounds(6, 2):
+        codes = found.quant("x").quantize(sound[None]).reshape(found.shape("x"))
+        features = found.quant(mel.output).dequantize(run_graph(found, {"x": codes})[mel.output])
+        (wanted,) = run(proto, {"x": sound[None]})
+        signal += float((wanted**2).sum())
+        noise += float(((features.reshape(wanted.shape) - wanted) ** 2).sum())
+    assert 10 * np.log10(signal / noise) > 45
+
+
 @pytest.mark.parametrize(
     ("op", "inputs"),
     [

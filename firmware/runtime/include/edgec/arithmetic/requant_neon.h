@@ -27,7 +27,8 @@ extern "C" {
  * never saturates. */
 #define EDGEC_NEON_REQUANTIZE(SUM, MULTIPLIER, SHIFT)                                              \
     vrshrq_n_s32(vqdmulhq_s32(SUM, MULTIPLIER), (SHIFT) - 31)
-/* The same for 1 to 31, saturated to int32, which no clamp to int8 can tell from the exact value. */
+/* The same for 1 to 31, saturated to int32, which no clamp to int8 can tell from the exact value.
+ */
 #define EDGEC_NEON_REQUANTIZE_NEAR(SUM, MULTIPLIER, SHIFT)                                         \
     vcombine_s32(vqrshrn_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT),                       \
                  vqrshrn_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT))

@@ -6,8 +6,8 @@
  *     weights      [lines][blocks][4 words][8 filters][4]    edgec/kernels/neon/dense_8x8_s8_dot
  *     rows         anywhere in memory, as `lines` runs of `blocks` * 16 values
  *
- * Weights that are no weights of a filter are zero, and meet any value of x.  Only kernels for cores
- * with dot products use these functions; there is no C form: tests run them in an emulator.
+ * Weights that are no weights of a filter are zero, and meet any value of x.  Only kernels for
+ * cores with dot products use these functions; there is no C form: tests run them in an emulator.
  */
 #ifndef EDGEC_DENSE_DENSE_8X8_S8_DOT_H
 #define EDGEC_DENSE_DENSE_8X8_S8_DOT_H
