@@ -17,7 +17,7 @@ def taken(builder: GraphBuilder, constant: Constant, axis: int, index: Array) ->
     Args:
         builder: gets the constant.
         constant: with any quantization, which follows where it is by entries of this axis.
-        axis: of its array.
+        axis: the axis of the array that has an entry for each channel.
         index: int [any]; a number may come several times.
     """
     array = np.take(constant.array, index, axis=axis)
