@@ -34,7 +34,7 @@ from edgec.explore import search
 from edgec.explore.cluster import Place, dask_cluster, processes, wait
 from edgec.explore.front import Point, front_of
 from edgec.explore.run import Asked, State, explore
-from edgec.explore.space import DEFAULT, Setting
+from edgec.explore.space import DEFAULT, Setting, switches
 from edgec.explore.storage import Beat, open_storage, quiet
 from edgec.explore.task import Task
 from edgec.explore.trial import Figures, Outcome, run_trial
@@ -87,13 +87,6 @@ def unit(points: Sequence[Point], of: Sequence[Point]) -> list[tuple[float, ...]
     ]
 
 
-def switches(state: State) -> list[Setting]:
-    """The default setting with one knob changed, for each value of each knob."""
-    space = state.task.space
-    usual = {name: values[0] for name, values in space.items()}
-    return [{**usual, name: v} for name, values in space.items() for v in values[1:]]
-
-
 def fronts(options: argparse.Namespace) -> None:
     """Search for each board, and hold the front against the default build and single switches."""
     for board in options.boards:
@@ -116,7 +109,7 @@ def fronts(options: argparse.Namespace) -> None:
 def _single(state: State) -> list[Point]:
     """Builds with one knob changed, those of the search as far as it has them."""
     found = []
-    for number, setting in enumerate(switches(state)):
+    for number, setting in enumerate(switches(state.task.space)):
         known = next((p for p in state.points if dict(p.setting) == setting), None)
         figures = run_trial(state.task, setting).figures if known is None else known.figures
         if figures is not None:

@@ -49,7 +49,7 @@ def commands_of(task: Task, point: Point) -> tuple[str, ...]:
     samples: tuple[str, ...] = ("--calibration", _shown(task.calibration))
     if task.normalize is not None:
         samples += ("--normalize", task.normalize)
-    given = _given(task)
+    given = [word for key, texts in _given(task).items() for t in texts for word in (f"--{key}", t)]
     found = []
     pool = pool_of(point.setting)
     if pool is not None:
@@ -74,15 +74,14 @@ def _shown(text: str) -> str:
         return text
 
 
-def _given(task: Task) -> tuple[str, ...]:
-    words: list[str] = []
-    for name, shape in task.shapes.items():
-        words += ["--shape", f"{name}={','.join(map(str, shape))}"]
-    for text in task.state:
-        words += ["--state", text]
-    for name, numbers in task.values.items():
-        words += ["--value", f"{name}={','.join(f'{n:g}' for n in numbers)}"]
-    return tuple(words)
+def _given(task: Task) -> dict[str, list[str]]:
+    """Texts of `--shape`, `--state` and `--value`, by their key in `edgec.toml`."""
+    found = {
+        "shape": [f"{n}={','.join(map(str, s))}" for n, s in task.shapes.items()],
+        "state": list(task.state),
+        "value": [f"{n}={','.join(map(repr, s))}" for n, s in task.values.items()],
+    }
+    return {key: texts for key, texts in found.items() if texts}
 
 
 def keep(
@@ -124,7 +123,7 @@ def keep(
 
 def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]:
     def relative(path: str) -> str:
-        return os.path.relpath(path, folder.absolute())
+        return Path(os.path.relpath(path, folder.absolute())).as_posix()
 
     board = point.setting["board"]
     keys: dict[str, object] = {
@@ -134,12 +133,7 @@ def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]
     }
     if task.normalize is not None:
         keys["normalize"] = task.normalize
-    lists = {
-        "shape": [f"{n}={','.join(map(str, s))}" for n, s in task.shapes.items()],
-        "state": list(task.state),
-        "value": [f"{n}={','.join(f'{v:g}' for v in s)}" for n, s in task.values.items()],
-    }
-    keys.update({key: each for key, each in lists.items() if each})
+    keys |= _given(task)
     keys.update({k: v for k, v in options_of(point.setting).items() if k != "pool-size"})
     lines = [f"# trial {point.number} of edgec explore"]
     # JSON's texts, numbers and lists of texts are TOML's, too.

@@ -13,6 +13,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,12 +23,10 @@ from typing import Any
 from optuna.storages import BaseStorage
 
 from edgec.base.errors import ConfigError, EdgecError, InternalError
-from edgec.base.version import __version__
-from edgec.commands.compile_cached import program_digest
 from edgec.explore import search
 from edgec.explore.space import Setting
 from edgec.explore.storage import Beat, open_storage, quiet
-from edgec.explore.task import Task
+from edgec.explore.task import Task, edgec_identity
 from edgec.explore.trial import Outcome, run_trial
 
 Run = Callable[[Task, Setting], Outcome]
@@ -136,11 +135,6 @@ def processes(
             process.join()
 
 
-def _identity() -> str:
-    """Name and digest of the edgec of a worker."""
-    return f"{__version__} {program_digest()[:12]}"
-
-
 @contextmanager
 def dask_cluster(
     place: Place,
@@ -209,8 +203,6 @@ def dask_cluster(
 
 
 def _client(address: str) -> Any:
-    import warnings  # noqa: PLC0415
-
     from distributed import Client  # noqa: PLC0415  (an extra)
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
@@ -234,7 +226,7 @@ def _check_cluster(client: Any, address: str) -> int:
         ConfigError: it has no workers, or one with another edgec.
     """
     try:
-        found: dict[str, str] = client.run(_identity)
+        found: dict[str, str] = client.run(edgec_identity)
         slots: int = sum(client.nthreads().values())
     except Exception as error:  # a worker without edgec cannot even read the question
         raise ConfigError(
@@ -247,9 +239,9 @@ def _check_cluster(client: Any, address: str) -> int:
             "the scheduler has no workers", where=address, hint="dask worker tcp://HOST:8786"
         )
     for worker, version in found.items():
-        if version != _identity():
+        if version != edgec_identity():
             raise ConfigError(
-                f"the worker {worker} has edgec {version}; this is {_identity()}",
+                f"the worker {worker} has edgec {version}; this is {edgec_identity()}",
                 where=address,
                 hint="install the same edgec everywhere",
             )

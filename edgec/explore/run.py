@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from optuna.storages import BaseStorage
+
 from edgec.base.errors import ConfigError
 from edgec.base.given_files import check_model_file, check_sample_file
 from edgec.base.options import CompileOptions, FitLimits, Progress, StatePairs, check_seed
-from edgec.base.samples import Normalize, SampleFile
 from edgec.commands.output_folder import default_folder
 from edgec.commands.preflight import check_compile
 from edgec.explore.cluster import Place, Run, cores, dask_cluster, processes, wait
@@ -19,7 +20,7 @@ from edgec.explore.prepare import prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in
 from edgec.explore.space import space_of
 from edgec.explore.storage import Beat, is_file, open_storage
-from edgec.explore.task import Task
+from edgec.explore.task import Task, sample_file
 from edgec.explore.trial import run_trial
 from edgec.target.board import load_board
 
@@ -137,10 +138,9 @@ def explore(
 
 
 @contextlib.contextmanager
-def _workers(asked: Asked, task: Task, storage: object, run: Run) -> Iterator[Callable[[], None]]:
-    from optuna.storages import BaseStorage  # noqa: PLC0415
-
-    assert isinstance(storage, BaseStorage)
+def _workers(
+    asked: Asked, task: Task, storage: BaseStorage, run: Run
+) -> Iterator[Callable[[], None]]:
     if asked.scheduler is not None:
         with dask_cluster(asked.place, task, asked.scheduler, storage, asked.workers, run) as watch:
             yield watch
@@ -217,10 +217,9 @@ def task_of(asked: Asked) -> Task:
     """
     state = StatePairs.parse(asked.state)
     options = CompileOptions(shapes=asked.shapes, state=state, values=asked.values)
-    files = [_samples(each, asked.normalize) for each in (asked.calibration, asked.data)]
-    if files[0] is None:
-        raise ConfigError("needs samples to choose by", where="explore", hint="--calibration FILE")
-    found = prepared(asked.models[0], files[0], files[1], asked.out, options)
+    calibration = sample_file(asked.calibration, asked.normalize)
+    data = None if asked.data is None else sample_file(asked.data, asked.normalize)
+    found = prepared(asked.models[0], calibration, data, asked.out, options)
     # What was split or labelled holds the model's own numbers.
     texts = [
         None if f.normalize is None else asked.normalize for f in (found.calibration, found.data)
@@ -243,12 +242,6 @@ def task_of(asked: Asked) -> Task:
         values=asked.values,
         note=found.note,
     )
-
-
-def _samples(path: Path | None, normalize: str | None) -> SampleFile | None:
-    if path is None:
-        return None
-    return SampleFile(path, None if normalize is None else Normalize.parse(normalize))
 
 
 def _board(name: str) -> str:

@@ -25,8 +25,8 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
-from edgec.explore.space import Setting, Space
-from edgec.explore.task import FIGURES, Task, check_same
+from edgec.explore.space import Setting, Space, switches
+from edgec.explore.task import FIGURES, VERSION, Task, check_same, edgec_identity
 from edgec.explore.trial import Figures, Outcome
 
 STUDY = "edgec"
@@ -41,14 +41,25 @@ Evaluate = Callable[[Setting], Outcome]
 
 
 class NumberedSampler(BaseSampler):
-    """Multivariate TPE with a constant liar, seeded anew for each trial by its place.
+    """The default build, then by turns one that changes one knob of it and a proposal.
 
-    The place is the number of trials before it that were not lost.
+    Proposals are those of a multivariate TPE with a constant liar, seeded anew for each trial by
+    its place: the number of trials before it that were not lost.
     """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, space: Space) -> None:
         self._seed = seed
+        self._usual: Setting = {knob: values[0] for knob, values in space.items()}
+        self._switches = switches(space)
+        self._given: Setting | None = None
         self._inner: TPESampler = self._of(0)
+
+    def _at(self, place: int) -> Setting | None:
+        """The setting of a place; None: it is proposed."""
+        if place == 0:
+            return self._usual
+        turn, proposes = divmod(place - 1, 2)
+        return None if proposes or turn >= len(self._switches) else self._switches[turn]
 
     def _of(self, place: int) -> TPESampler:
         seed = random.Random(f"{self._seed} {place}").randrange(2**32)
@@ -61,19 +72,24 @@ class NumberedSampler(BaseSampler):
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Begin the random numbers of a trial."""
-        self._inner = self._of(_place(study, trial.number))
+        place = _place(study, trial.number)
+        self._given, self._inner = self._at(place), self._of(place)
         self._inner.before_trial(study, trial)
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
     ) -> dict[str, BaseDistribution]:
         """Knobs that are proposed together."""
+        if self._given is not None:
+            return {}
         return self._inner.infer_relative_search_space(study, trial)
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
         """Values of these knobs."""
+        if not search_space:
+            return {}
         return self._inner.sample_relative(study, trial, search_space)
 
     def sample_independent(
@@ -84,6 +100,8 @@ class NumberedSampler(BaseSampler):
         param_distribution: BaseDistribution,
     ) -> Any:
         """Value of one knob."""
+        if self._given is not None:
+            return self._given[param_name]
         return self._inner.sample_independent(study, trial, param_name, param_distribution)
 
 
@@ -111,8 +129,6 @@ def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -
         study = optuna.load_study(storage=storage, study_name=name)
         check_same(study.user_attrs.get(_IDENTITY, {}), own, place)
     study.set_user_attr(_TRIALS, total)
-    if not study.get_trials(deepcopy=False):
-        study.enqueue_trial({knob: values[0] for knob, values in task.space.items()})
     return study
 
 
@@ -146,11 +162,7 @@ def load(storage: BaseStorage, name: str) -> Study:
 
 def _check_version(kept: Mapping[str, str], place: str) -> None:
     """Say that the version differs before a task of that version is read."""
-    from edgec.base.version import __version__  # noqa: PLC0415
-    from edgec.commands.compile_cached import program_digest  # noqa: PLC0415
-
-    key = "version of edgec"
-    check_same({key: kept.get(key, "")}, {key: f"{__version__} {program_digest()[:12]}"}, place)
+    check_same({VERSION: kept.get(VERSION, "")}, {VERSION: edgec_identity()}, place)
 
 
 class _Surplus(Exception):
@@ -180,7 +192,9 @@ def work(
     Raises:
         EdgecError: `evaluate` did; its setting is in the queue again.
     """
-    study = optuna.load_study(storage=storage, study_name=name, sampler=NumberedSampler(seed))
+    study = optuna.load_study(
+        storage=storage, study_name=name, sampler=NumberedSampler(seed, space)
+    )
 
     def objective(trial: Trial) -> Sequence[float]:
         if _place(study, trial.number) >= total:

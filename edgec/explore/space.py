@@ -135,6 +135,20 @@ def space_of(
     return space
 
 
+def switches(space: Space) -> list[Setting]:
+    """Settings with one knob changed from its first value: the nearest value of each knob, then the
+    next ones.
+    """
+    usual = {knob: values[0] for knob, values in space.items()}
+    most = max(map(len, space.values()))
+    return [
+        {**usual, knob: values[place]}
+        for place in range(1, most)
+        for knob, values in space.items()
+        if place < len(values)
+    ]
+
+
 def _options(name: str, value: str) -> Options:
     if value == DEFAULT:
         return {}

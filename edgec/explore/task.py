@@ -20,6 +20,8 @@ from edgec.target.board import load_board
 
 FIGURES = ("drop", "ms", "flash", "ram")
 """Objectives, all as small as can be: percentage points, milliseconds, bytes, bytes."""
+VERSION = "version of edgec"
+"""Key of `Task.identity`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +104,12 @@ class Task:
     @property
     def calibration_file(self) -> SampleFile:
         """Calibration data."""
-        return _samples(self.calibration, self.normalize)
+        return sample_file(Path(self.calibration), self.normalize)
 
     @property
     def data_file(self) -> SampleFile:
         """Data that judge trials."""
-        return _samples(self.data, self.data_normalize)
+        return sample_file(Path(self.data), self.data_normalize)
 
     def identity(self) -> dict[str, str]:
         """Digests of all that makes trials comparable, by what they are of.
@@ -118,7 +120,7 @@ class Task:
         try:
             models = [file_digest(Path(each)) for each in self.models.values()]
             data = [_digest(Path(each)) for each in (self.calibration, self.data)]
-            version = f"{__version__} {program_digest()[:12]}"
+            version = edgec_identity()
         except OSError as error:
             raise ConfigError(
                 f"cannot be read on this machine: {system_reason(error)}",
@@ -129,7 +131,7 @@ class Task:
         rest = (self.normalize, self.data_normalize, dict(self.space), self.limits, self.seed)
         given = (dict(self.shapes), self.state, dict(self.values))
         return {
-            "version of edgec": version,
+            VERSION: version,
             "model": canonical_digest(models),
             "data": canonical_digest(data),
             "boards": canonical_digest(boards),
@@ -137,8 +139,14 @@ class Task:
         }
 
 
-def _samples(path: str, normalize: str | None) -> SampleFile:
-    return SampleFile(Path(path), None if normalize is None else Normalize.parse(normalize))
+def edgec_identity() -> str:
+    """Version and digest of the edgec that runs."""
+    return f"{__version__} {program_digest()[:12]}"
+
+
+def sample_file(path: Path, normalize: str | None) -> SampleFile:
+    """Samples on disk, with what `--normalize` says of them; None: nothing."""
+    return SampleFile(path, None if normalize is None else Normalize.parse(normalize))
 
 
 def _digest(path: Path) -> str:
@@ -162,7 +170,7 @@ def check_same(kept: Mapping[str, str], own: Mapping[str, str], place: str) -> N
     other = [name for name in own if kept.get(name) != own[name]]
     if not other:
         return
-    if other[0] == "version of edgec":
+    if other[0] == VERSION:
         raise ConfigError(
             f"was made with edgec {kept.get(other[0], '?')}; this is {own[other[0]]}",
             where=place,

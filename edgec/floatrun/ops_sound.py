@@ -48,7 +48,8 @@ def _parts(x: Array, window: Array, hop: int, points: int) -> tuple[Array, Array
     """Real and imaginary parts of the spectra of x [N, 1, L], float64 [N, 1, T, F] each."""
     frames = np.lib.stride_tricks.sliding_window_view(x, len(window), axis=-1)[..., ::hop, :]
     windowed = np.ascontiguousarray(frames) * window
-    return tuple(quick_product(windowed, each) for each in _waves(len(window), points))  # type: ignore[return-value]
+    cosines, sines = _waves(len(window), points)
+    return quick_product(windowed, cosines), quick_product(windowed, sines)
 
 
 @lru_cache(maxsize=4)

@@ -33,6 +33,15 @@ def sweep(graph: Graph, rule: Rule) -> Graph:
     return _swept(graph, rule)
 
 
+def unreshaped(graph: Graph, name: str) -> str:
+    """The value of which another one is a reshape, through any number of them."""
+    node = graph.producers.get(name)
+    while node is not None and isinstance(node.attrs, ops.Reshape):
+        name = node.input
+        node = graph.producers.get(name)
+    return name
+
+
 def _swept(graph: Graph, rule: Rule) -> Graph:
     """A graph to which the rule applies no more."""
     changed = True

@@ -16,7 +16,7 @@ from dataclasses import replace
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
-from edgec.passes.edit import sweep
+from edgec.passes.edit import sweep, unreshaped
 
 
 def last_turn(graph: Graph) -> Graph:
@@ -26,9 +26,7 @@ def last_turn(graph: Graph) -> Graph:
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     taken = _one_piece(graph, node)
-    stack = graph.producers.get(node.first) if taken is not None else None
-    while stack is not None and isinstance(stack.attrs, ops.Reshape):
-        stack = graph.producers.get(stack.first)
+    stack = None if taken is None else graph.producers.get(unreshaped(graph, node.first))
     if stack is None or not isinstance(stack.attrs, ops.TurnStack):
         return None
     attrs = stack.attrs
@@ -49,18 +47,9 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _handed_on(graph: Graph, name: str) -> str:
     """The form in which a value is handed to the next turn, if it is: it is stored anyway."""
-    own = _source(graph, name)
-    updates = (update for update in graph.updates.values() if _source(graph, update.first) == own)
+    own = unreshaped(graph, name)
+    updates = (u for u in graph.updates.values() if unreshaped(graph, u.first) == own)
     return next((update.output for update in updates), name)
-
-
-def _source(graph: Graph, name: str) -> str:
-    """The value that another one is a reshape of."""
-    node = graph.producers.get(name)
-    while node is not None and isinstance(node.attrs, ops.Reshape):
-        name = node.first
-        node = graph.producers.get(name)
-    return name
 
 
 def _one_piece(graph: Graph, node: Node) -> range | None:

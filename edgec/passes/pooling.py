@@ -37,7 +37,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import ReduceKind
-from edgec.passes.edit import sweep
+from edgec.passes.edit import sweep, unreshaped
 
 
 def average_by_convolution(graph: Graph) -> Graph:
@@ -133,7 +133,7 @@ def _pooling_as_attention(graph: Graph, node: Node) -> Graph | None:
     softmax, x = graph.producers.get(product.a), product.b
     if softmax is None or softmax.attrs != ops.Softmax() or x not in graph.values:
         return None
-    layer = _behind_reshapes(graph, softmax.first)
+    layer = graph.producers.get(unreshaped(graph, softmax.first))
     if layer is None or not isinstance(layer.attrs, ops.Gemm) or layer.first != x:
         return None
     weight = graph.constants[ops.Gemm.Inputs.of(layer.inputs).w]
@@ -148,10 +148,3 @@ def _pooling_as_attention(graph: Graph, node: Node) -> Graph | None:
     attention = ops.Attention(heads=1, scale=1.0)
     builder.put(replace(node, attrs=attention, inputs=attention.Inputs(name, x, x).names()))
     return builder.build()
-
-
-def _behind_reshapes(graph: Graph, name: str) -> Node | None:
-    node = graph.producers.get(name)
-    while node is not None and isinstance(node.attrs, ops.Reshape):
-        node = graph.producers.get(node.first)
-    return node

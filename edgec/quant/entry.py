@@ -116,17 +116,15 @@ def quantize(
     run = _Run(calibration, options, progress, converters, prices, chooser)
     if is_wide(graph):
         found = run.by_file(graph)
-    elif is_searched(graph) or _pools_all_steps(graph, shorter):
+    elif is_searched(graph):
         found = run.by_search(graph, shorter)
     else:
-        found = run.by_observers(graph, shorter)
+        lengths = None if shorter is None else with_real_length(graph, shorter)
+        # A mean over the variable axis is attention, which serves all lengths.
+        pools = lengths is not None and is_searched(mean_by_attention(lengths))
+        found = run.by_search(graph, shorter) if pools else run.by_observers(graph, lengths)
     refuse_endless_outputs(found.integer)
     return found
-
-
-def _pools_all_steps(graph: Graph, shorter: Graph | None) -> bool:
-    """Whether it takes a mean over the variable axis, which is attention: it serves all lengths."""
-    return shorter is not None and is_searched(mean_by_attention(with_real_length(graph, shorter)))
 
 
 def keeps_activation_bits(graph: Graph) -> bool:
@@ -155,9 +153,8 @@ class _Run:
         self._converters = converters
         self._steps = len(REAL_PASSES)
 
-    def by_observers(self, graph: Graph, shorter: Graph | None) -> Quantized:
-        """Ranges from observers, by way of an annotated graph."""
-        lengths = None if shorter is None else with_real_length(graph, shorter)
+    def by_observers(self, graph: Graph, lengths: Graph | None) -> Quantized:
+        """Ranges from observers, by way of an annotated graph; `lengths` has its variable axis."""
         found, converted, refit = self._observed(graph)
         check_intervals(converted)
         check_reach(converted)

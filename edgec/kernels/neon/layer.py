@@ -83,6 +83,20 @@ class NeonLayer(LayerFunction):
     __slots__ = ()
     shift: int
 
+    def tile_extras(self, residual: str) -> tuple[tuple[str, str], ...]:
+        """Arguments of the function of a tile besides parameters: C parameter and argument.
+
+        Args:
+            residual: the name of the parameter that points to the residual.
+        """
+        extra = (f"const {self.y_type} *{residual}", "added")
+        found = {
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": (extra,),
+            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
+        }
+        return found.get(self.end, ())
+
     @property
     def requantize_macro(self) -> str:
         """C macro of the requantization."""

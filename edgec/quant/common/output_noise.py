@@ -21,6 +21,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.qparams import QuantParams
 from edgec.ir.turns import turns_between
+from edgec.passes.edit import unreshaped
 from edgec.quant.common.params import activation_params, range_of
 from edgec.quant.common.report import Cause
 
@@ -66,10 +67,7 @@ def _readers(graph: Graph, name: str) -> list[Node]:
 
 def named_by(real: Graph, output: str) -> Node | None:
     """The node that gives an output its elements, whatever their shape; None for an input."""
-    node = real.producers.get(output)
-    while node is not None and isinstance(node.attrs, ops.Reshape):
-        node = real.producers.get(node.input)
-    return node
+    return real.producers.get(unreshaped(real, output))
 
 
 def with_scores(real: Graph) -> tuple[str, ...]:

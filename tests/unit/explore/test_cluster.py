@@ -17,7 +17,7 @@ pytest.importorskip("distributed", reason="the scheduler, edgec[explore], is not
 from distributed import LocalCluster
 
 from edgec.base.errors import ConfigError
-from edgec.explore import cluster, search
+from edgec.explore import cluster, search, task
 from edgec.explore.cluster import Place, dask_cluster, wait
 from edgec.explore.storage import open_storage
 
@@ -65,7 +65,7 @@ def test_a_cluster_does_all_trials_once_although_a_worker_is_killed(
 def test_a_worker_with_another_version(
     local: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cluster, "__version__", "0.0.1")
+    monkeypatch.setattr(task, "__version__", "0.0.1")
     with pytest.raises(ConfigError, match=r"has edgec .*; this is 0\.0\.1"):
         searched(local.scheduler_address, tmp_path)
 

@@ -152,13 +152,7 @@ class Dense4x4(Dense, NeonLayer):
     @property
     def extras(self) -> tuple[tuple[str, str], ...]:
         """Arguments of a tile's function besides parameters: C parameter and argument."""
-        extra = (f"const {self.y_type} *extra", "added")
-        found = {
-            "rescale16_table": (("const int8_t *table", "table"),),
-            "rescale16_added": (extra,),
-            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
-        }
-        return found.get(self.end, ())
+        return self.tile_extras("extra")
 
     @property
     def tile(self) -> Tile | None:

@@ -133,13 +133,7 @@ class Dense8x8(Dense, NeonLayer):
     @property
     def extras(self) -> tuple[tuple[str, str], ...]:
         """Arguments of a tile's function besides parameters: C parameter and argument."""
-        extra = (f"const {self.y_type} *added", "added")
-        found = {
-            "rescale16_table": (("const int8_t *table", "table"),),
-            "rescale16_added": (extra,),
-            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
-        }
-        return found.get(self.end, ())
+        return self.tile_extras("added")
 
     @property
     def reads_padding(self) -> bool:
