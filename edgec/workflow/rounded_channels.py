@@ -8,12 +8,14 @@ from dataclasses import replace
 from edgec.base.options import CompileOptions, Rows
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.price import alternatives
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.passes.widen_channels import channel_groups, nodes_beside, widened
 from edgec.target.board import Board
 from edgec.target.target import Target
 from edgec.workflow.integer import IntegerModel
-from edgec.workflow.row_kernels import estimator_of
+from edgec.workflow.row_kernels import estimator_of, peak_of
+from edgec.workflow.rows import arena_limit
 
 _WORD = 4
 """Channels of a word: kernels that read whole words ask for a multiple of it."""
@@ -33,13 +35,19 @@ def with_rounded_channels(
         model: what the board will compute.
         pools: its graph, and the layers that planners decided for.
         board: the target.
-        options: how to compile; `--rows always`, for the smallest arena, changes nothing.
+        options: how to compile; `--rows always`, for the smallest arena, changes nothing, nor does
+            an arena that would be larger than the board or the budget allows.
     """
     if options.rows is Rows.ALWAYS:
         return model, pools
-    graph = rounded_channels(pools.graph, Target.of(board, options.optimize), pools.configs)
+    target = Target.of(board, options.optimize)
+    graph = rounded_channels(pools.graph, target, pools.configs)
     grown = _grown(pools.graph, graph)
     if not grown:
+        return model, pools
+    limit = arena_limit(board, options.budget)
+    peak = peak_of(graph, select_kernels(graph, target, pools.configs))
+    if limit is not None and peak.arena_bytes > limit:
         return model, pools
     notes = (*model.notes, f"whole words of channels, to take fewer cycles: {', '.join(grown)}")
     return replace(model, integer=graph, notes=notes), replace(pools, graph=graph)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 from integer_samples import IntegerMaker, assert_same_codes
 
-from edgec.base.options import Optimize
+from edgec.base.options import Budget, CompileOptions, Optimize, QuantSettings, Rows
 from edgec.ir import qops
 from edgec.ir.graph import Graph
 from edgec.kernels.price import alternatives
+from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.target.board import load_board
 from edgec.target.target import Target
-from edgec.workflow.rounded_channels import rounded_channels
+from edgec.workflow.integer import IntegerModel
+from edgec.workflow.rounded_channels import rounded_channels, with_rounded_channels
 
 BOARD = load_board("nucleo_l4r5zi")
 TARGET = Target.of(BOARD)
@@ -71,3 +75,24 @@ def test_layers_that_are_decided_stay() -> None:
 def test_targets_without_prices_or_for_size_keep_the_graph(target: Target) -> None:
     graph = between(39)
     assert rounded_channels(graph, target, ()) is graph
+
+
+@pytest.mark.parametrize(
+    ("options", "changes"),
+    [
+        (CompileOptions(), True),
+        (CompileOptions(rows=Rows.ALWAYS), False),
+        (CompileOptions(budget=Budget(ram_bytes=200_000)), True),
+        (CompileOptions(budget=Budget(ram_bytes=12_000)), False),
+    ],
+)
+def test_the_smallest_arena_and_one_that_must_fit_keep_their_channels(
+    options: CompileOptions, changes: bool
+) -> None:
+    graph = between(39)
+    nothing = cast(Any, None)
+    model = IntegerModel(graph, None, graph, nothing, {}, 0, ("before",), QuantSettings())
+    ready, pools = with_rounded_channels(model, PoolPlan(graph, {}, ()), BOARD, options)
+    assert (ready.integer is not graph, pools.graph is not graph) == (changes, changes)
+    more = ("whole words of channels, to take fewer cycles: 39 -> 40",) if changes else ()
+    assert ready.notes == ("before", *more)
