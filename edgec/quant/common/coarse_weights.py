@@ -15,7 +15,7 @@ from edgec.base.dtypes import Array
 _LOW, _HIGH = -8, 7
 """Codes of 4 bits."""
 _LEAST_INPUTS = 16
-"""Weights of a filter: with fewer, a bias in steps as coarse as the weights' would cost accuracy."""
+"""Weights of a filter: with fewer, a bias in such coarse steps would cost accuracy."""
 _LEAST_WEIGHTS = 256
 """Weights of a layer: fewer bits are of no use to smaller ones."""
 _NEAR = 1e-5
