@@ -116,7 +116,7 @@ def _step(
         function=program.kernels[step.kernel].name,
         arguments=_arguments(program, number, params, constants, copy),
         outputs=tuple(
-            (_place(tensor.argument, turns), _size(program, step, tensor, loops))
+            (_place(tensor.argument, turns), _size(program, number, tensor, loops))
             for tensor in step.outputs
         ),
         depth=len(loops) + (1 if firing is None else 3 if firing.padding else 2),
@@ -244,8 +244,14 @@ def _copies_each_call(program: Program, number: int) -> bool:
     return not program.loops_around(number) or (copy is not None and copy.each_call)
 
 
-def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:
-    """Bytes of an output of a step; 0 in turns that do not complete it."""
+def _size(
+    program: Program, number: int, tensor: ProgramTensor, loops: tuple[StepLoop, ...]
+) -> str:
+    """Bytes of an output of a step; 0 in turns, or patches, that do not complete it."""
+    step = program.steps[number]
+    firing = loops[-1].firing(number) if loops else None
+    if firing is not None and firing.columns == (0, 0):
+        return "0U"
     extent = program.extent(tensor)
     size = f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
     if step.written is None:

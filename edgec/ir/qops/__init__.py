@@ -53,7 +53,14 @@ from edgec.ir.qops.products import (
 from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
-from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
+from edgec.ir.qops.rows import (
+    QColumnsFrom,
+    QColumnsInto,
+    QColumnsJoined,
+    QRowsFrom,
+    QRowsInto,
+    RowView,
+)
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -112,6 +119,9 @@ __all__ = [
     "QAveragePool",
     "QCarry",
     "QChain",
+    "QColumnsFrom",
+    "QColumnsInto",
+    "QColumnsJoined",
     "QCompare",
     "QConcat",
     "QConv",
