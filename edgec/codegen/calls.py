@@ -244,9 +244,7 @@ def _copies_each_call(program: Program, number: int) -> bool:
     return not program.loops_around(number) or (copy is not None and copy.each_call)
 
 
-def _size(
-    program: Program, number: int, tensor: ProgramTensor, loops: tuple[StepLoop, ...]
-) -> str:
+def _size(program: Program, number: int, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:
     """Bytes of an output of a step; 0 in turns, or patches, that do not complete it."""
     step = program.steps[number]
     firing = loops[-1].firing(number) if loops else None

@@ -12,7 +12,7 @@ from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import Need
+from edgec.passes.rows.price import Need
 from edgec.target.target import Target
 
 _SLOWER = 1.7

@@ -243,7 +243,7 @@ def _ways(
     chains = chains_of(
         graph,
         peak.arena_bytes,
-        lambda node, reads, rows: need_of(by_itself(graph, node, reads, rows), target, estimator),
+        lambda *node: need_of(by_itself(*node), target, estimator),
         frozenset(decisions),
         handed,
         whole_cycles={} if estimator is None else cycles_by_name(graph, choices, estimator),

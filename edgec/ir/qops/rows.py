@@ -56,21 +56,24 @@ class _Columns(IntegerOperator):
     """Columns of an image, copied row by row.
 
     Attributes:
-        start: the first column, of x or of the output.
         width: columns of the output.
+        source, target: the first column that is copied, in x and in the output.
+        count: how many are.
     """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
         x: T = field(metadata=value(*MOVABLE))
 
-    start: int
     width: int
+    source: int
+    target: int
+    count: int
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(len(inputs.x) == 4, "columns of a tensor that is no image")
-        fewer, more = sorted((inputs.x[COLUMNS], self.width))
-        need(0 <= self.start <= more - fewer, "columns outside the image")
+        for first, width in ((self.source, inputs.x[COLUMNS]), (self.target, self.width)):
+            need(first >= 0 and 0 < self.count <= width - first, "columns outside the image")
         return (*inputs.x[:COLUMNS], self.width, inputs.x[-1])
 
     def row_window(self, inputs: Inputs[Shape]) -> RowWindow:
@@ -82,7 +85,9 @@ class _Columns(IntegerOperator):
 
 @dataclass(frozen=True, slots=True)
 class QColumnsFrom(_Columns):
-    """Some columns of x."""
+    """Some columns of x; every byte of the others is `byte`."""
+
+    byte: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,23 @@
 """Neighbours in the order of the graph, computed in vertical strips of the image one by one.
 
 Each strip has nodes of its own: columns of what the neighbours read are copied, each layer computes
-the columns that its readers in the strip need, and those of the last one are copied to their place.
-A window reaches beyond the columns of its strip, so that the next strip computes some again.  The
-padding of the image's columns stays where the strip is the first or the last; rows are those of the
-whole image, so that a strip may run in turns (`timeline`).
+the columns that its readers in the strip need (`columns`), and those of the last one are copied to
+their place.  A window reaches beyond the columns of its strip, so that the next strip computes some
+again.  Rows are those of the whole image, so that a strip may run in turns (`timeline`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
-from edgec.ir.rows import COLUMNS, EACH_ROW, RowWindow
-from edgec.passes.rows.reads import ALIGNED_BYTES, Read, row_reads
+from edgec.ir.rows import COLUMNS, EACH_ROW
+from edgec.passes.rows.columns import ColumnRead, Span, StripColumns, column_reads, strip_columns
+from edgec.passes.rows.reads import Read, row_reads
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
-
-Span = tuple[int, int]
-"""Columns [first, end)."""
-_MOST_MORE = 4
-"""Columns that a strip may have more for its rows to begin at multiples of `ALIGNED_BYTES`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +27,8 @@ class Strip:
     Attributes:
         nodes: the last one writes the strip's part of the output.
         values: all that its nodes compute.
-        columns: by node, the name of the whole tensor and the columns of it that the output holds.
+        columns: by node, the name of the whole tensor and the columns of it that the output is;
+            none where it has others beside.
     """
 
     nodes: tuple[Node, ...]
@@ -62,44 +58,29 @@ class Strips:
 
     def within(self, graph: Graph) -> Graph:
         """A graph in which they take the place of their nodes; no such place has moved yet."""
-        gone = {node.output for node in graph.nodes[self.first : self.end]} - {self.join.output}
-        values = {name: value for name, value in graph.values.items() if name not in gone}
-        values |= {value.name: value for strip in self.strips for value in strip.values}
-        nodes = [node for strip in self.strips for node in strip.nodes]
-        return graph.replace(
-            nodes=(*graph.nodes[: self.first], *nodes, self.join, *graph.nodes[self.end :]),
-            values=values,
-        )
+        return with_strips(graph, (self,))
 
 
-def column_reads(
-    graph: Graph, node: Node, reads: Sequence[Read]
-) -> tuple[tuple[Read, RowWindow], ...] | None:
-    """What a node reads by rows, with windows of columns; None if it cannot compute some of them.
+def with_strips(graph: Graph, strips: Sequence[Strips]) -> Graph:
+    """A graph in which strips take the place of their nodes.
 
     Args:
-        graph: INTEGER stage, straight.
-        node: one of it.
-        reads: what it reads by rows.
+        graph: that of which the strips have the numbers of nodes.
+        strips: in order; no node is in two of them.
     """
-    attrs = node.attrs_as(IntegerOperator)
-    window = attrs.column_window(attrs.Inputs.of(graph.shapes(node)))
-    if window is None:
-        return None
-    width, by_rows = graph.shape(node.output)[COLUMNS], {read.place for read in reads}
-    found, place = [], -1
-    for number, name in enumerate(qops.tensors_of(attrs.Inputs.of(node.inputs))):
-        place = node.inputs.index(name, place + 1)
-        shape = graph.shape(name)
-        if place in by_rows:
-            own = window if number == 0 else EACH_ROW
-            if own == EACH_ROW and shape[COLUMNS] != width:
-                return None
-            read = next(each for each in reads if each.place == place)
-            found.append((read, own))
-        elif len(shape) > 1 and shape[-2] != 1:
-            return None
-    return tuple(found)
+    nodes: list[Node] = []
+    values, at = dict(graph.values), 0
+    for each in strips:
+        nodes += graph.nodes[at : each.first]
+        for node in graph.nodes[each.first : each.end]:
+            if node.output != each.join.output:
+                del values[node.output]
+        for strip in each.strips:
+            nodes += strip.nodes
+            values |= {value.name: value for value in strip.values}
+        nodes.append(each.join)
+        at = each.end
+    return graph.replace(nodes=(*nodes, *graph.nodes[at:]), values=values)
 
 
 def strips_of(
@@ -118,22 +99,22 @@ def strips_of(
     width = graph.shape(output)[COLUMNS]
     if count > width:
         return None
-    windows = {}
+    windows: dict[str, tuple[ColumnRead, ...]] = {}
     for node in nodes:
-        found = column_reads(graph, node, reads[node.name])
-        if found is None:
+        own = column_reads(graph, node, reads[node.name])
+        if own is None:
             return None
-        windows[node.name] = found
-    cutter = _Cutter(graph, nodes, windows)
-    strips = []
+        windows[node.name] = own
+    taken, strips = {*graph.values, *graph.constants, *(node.name for node in graph.nodes)}, []
     for number in range(count):
-        nominal = width * number // count, width * (number + 1) // count
-        strip = cutter.strip(nominal, number, last=number + 1 == count)
-        if strip is None:
+        span = width * number // count, width * (number + 1) // count
+        columns = strip_columns(graph, nodes, windows, span)
+        if columns is None:
             return None
-        strips.append(strip)
+        copied = _Copied(graph, nodes, windows, columns, number, taken)
+        strips.append(copied.strip(is_last=span[1] == width))
     parts = tuple(strip.nodes[-1].output for strip in strips)
-    join = Node(cutter.fresh(f"{output} joined"), qops.QColumnsJoined(), parts, (output,))
+    join = Node(_fresh(f"{output} joined", taken), qops.QColumnsJoined(), parts, (output,))
     return Strips(first, end, tuple(strips), join)
 
 
@@ -159,165 +140,92 @@ def strip_chains(
     return tuple(found)
 
 
-class _Cutter:
-    """Cuts strips out of neighbours."""
-
-    def __init__(
-        self,
-        graph: Graph,
-        nodes: Sequence[Node],
-        windows: Mapping[str, tuple[tuple[Read, RowWindow], ...]],
-    ) -> None:
-        self._graph, self._nodes, self._windows = graph, nodes, windows
-        self._made = {node.output for node in nodes}
-        self._taken = {*graph.values, *graph.constants, *(node.name for node in graph.nodes)}
-
-    def fresh(self, name: str) -> str:
-        """A name that nothing has."""
-        while name in self._taken:
-            name += "'"
-        self._taken.add(name)
-        return name
-
-    def strip(self, nominal: Span, number: int, *, last: bool) -> Strip | None:
-        """A strip of at least some columns of the output."""
-        spans = next(self._aligned(nominal), None) or self._spans(nominal)
-        return None if spans is None else _Copied(self, spans, number, last).strip()
-
-    def _aligned(self, nominal: Span) -> Iterator[dict[str, Span]]:
-        """Columns of all tensors, with rows that begin where kernels can read them."""
-        width = self._width(self._nodes[-1].output)
-        for more in range(_MOST_MORE):
-            for left in range(more + 1):
-                wider = max(nominal[0] - left, 0), min(nominal[1] + more - left, width)
-                spans = self._spans(wider)
-                if spans is not None and all(self._are_words(*each) for each in spans.items()):
-                    yield spans
-
-    def _are_words(self, name: str, span: Span) -> bool:
-        """Whether rows of a part begin at words, where those of the whole tensor do."""
-        shape, each = self._graph.shape(name), self._graph.dtype(name).size_bytes
-        whole = shape[COLUMNS] * shape[-1] * each
-        return whole % ALIGNED_BYTES > 0 or (span[1] - span[0]) * shape[-1] * each % 4 == 0
-
-    def _width(self, name: str) -> int:
-        return self._graph.shape(name)[COLUMNS]
-
-    def _spans(self, output: Span) -> dict[str, Span] | None:
-        """Columns that the strip has of each tensor; None where some node has nothing to read."""
-        spans = {self._nodes[-1].output: output}
-        for node in reversed(self._nodes):
-            if node.output not in spans:
-                return None  # nobody reads it
-            for read, window in self._windows[node.name]:
-                first, end = self.needed(spans[node.output], window, read.name)
-                if first >= end:
-                    return None
-                before = spans.get(read.name, (first, end))
-                spans[read.name] = min(first, before[0]), max(end, before[1])
-        for name, (first, end) in spans.items():
-            if name not in self._made:
-                spans[name] = first, self._roomy(name, (first, end), spans)
-        return spans
-
-    def _roomy(self, name: str, span: Span, spans: Mapping[str, Span]) -> int:
-        """End of what is copied of a tensor: with columns more that nobody minds, for words."""
-        for end in range(span[1], min(span[1] + ALIGNED_BYTES, self._width(name) + 1)):
-            if self._are_words(name, (span[0], end)) and all(
-                self.fits((span[0], end), spans[node.output], window, read.name)
-                for node in self._nodes
-                for read, window in self._windows[node.name]
-                if read.name == name
-            ):
-                return end
-        return span[1]
-
-    def needed(self, output: Span, window: RowWindow, name: str) -> Span:
-        """Columns of an operand that columns of an output are computed from."""
-        first = output[0] * window.stride - window.top
-        end = (output[1] - 1) * window.stride - window.top + window.size
-        return max(first, 0), min(end, self._width(name))
-
-    def padding(self, output: Span, window: RowWindow, name: str) -> Span:
-        """Columns of padding left and right of these."""
-        first = output[0] * window.stride - window.top
-        end = (output[1] - 1) * window.stride - window.top + window.size
-        return max(-first, 0), max(end - self._width(name), 0)
-
-    def fits(self, span: Span, output: Span, window: RowWindow, name: str) -> bool:
-        """Whether a node that reads all of `span` computes the columns `output`."""
-        first, end = self.needed(output, window, name)
-        more = span[1] - end
-        return span[0] == first and 0 <= more < window.stride
-
-    def renamed(self, value: Value, width: int, name: str) -> Value:
-        """A part of a tensor."""
-        shape = (*value.shape[:COLUMNS], width, *value.shape[COLUMNS + 1 :])
-        return replace(value, name=name, shape=shape)
+def _fresh(name: str, taken: set[str]) -> str:
+    """A name that nothing has."""
+    while name in taken:
+        name += "'"
+    taken.add(name)
+    return name
 
 
 class _Copied:
     """The nodes of one strip."""
 
     def __init__(
-        self, cutter: _Cutter, spans: Mapping[str, Span], number: int, last: bool
+        self,
+        graph: Graph,
+        nodes: Sequence[Node],
+        windows: Mapping[str, Sequence[ColumnRead]],
+        spans: StripColumns,
+        number: int,
+        taken: set[str],
     ) -> None:
-        self._cutter, self._spans, self._last = cutter, spans, last
+        self._graph, self._nodes, self._windows = graph, nodes, windows
+        self._spans, self._taken = spans, taken
         self._title = f"patch {number + 1}"
         self._parts: dict[tuple[str, Span], str] = {}
-        self._nodes: list[Node] = []
+        self._made: list[Node] = []
         self._values: list[Value] = []
         self._columns: dict[str, tuple[str, Span]] = {}
 
-    def strip(self) -> Strip:
-        """The strip."""
-        graph, cutter = self._cutter._graph, self._cutter
-        for node in cutter._nodes:
-            output = self._spans[node.output]
-            inputs, padding = list(node.inputs), (0, 0)
-            for read, window in cutter._windows[node.name]:
-                inputs[read.place] = self._operand(read.name, output, window)
+    def strip(self, *, is_last: bool) -> Strip:
+        """The strip; the last one completes the output."""
+        for node in self._nodes:
+            held, inputs, padding = self._spans.holds[node.output], list(node.inputs), (0, 0)
+            for each in self._windows[node.name]:
+                place, window = each.read.place, each.window
+                own = self._spans.reads[node.name, place]
+                inputs[place] = self._operand(each, own)
                 if window != EACH_ROW:
-                    padding = cutter.padding(output, window, read.name)
+                    first, end = each.reach(held)
+                    padding = own[0] - first, max(end - own[1], 0)
             attrs = node.attrs_as(IntegerOperator).with_column_padding(*padding)
-            part = self._part(node.output, output)
-            name = cutter.fresh(f"{node.name} {self._title}")
-            self._nodes.append(
+            part = self._part(node.output, held)
+            name = self._fresh(f"{node.name} {self._title}")
+            self._made.append(
                 replace(node, name=name, attrs=attrs, inputs=tuple(inputs), outputs=(part,))
             )
-            self._columns[name] = node.output, output
-        whole, (first, _) = node.output, output
-        y = cutter.fresh(f"{whole} with {self._title}")
-        self._values.append(replace(graph.values[whole], name=y))
-        width = graph.shape(whole)[COLUMNS]
-        place = Node(cutter.fresh(f"place of {self._title} of {whole}"), qops.QColumnsInto(first, width), (part,), (y,))
-        self._nodes.append(place)
-        self._columns[place.name] = whole, (0, width) if self._last else (0, 0)
-        return Strip(tuple(self._nodes), tuple(self._values), self._columns)
+            exact = held == self._spans.needs[node.output]
+            self._columns[name] = node.output, held if exact else (0, 0)
+        self._place(self._nodes[-1].output, is_last)
+        return Strip(tuple(self._made), tuple(self._values), self._columns)
 
-    def _operand(self, name: str, output: Span, window: RowWindow) -> str:
-        """The part of an operand that a node reads, copied where there is none such."""
-        cutter, span = self._cutter, self._spans[name]
-        if not cutter.fits(span, output, window, name):
-            own = cutter.needed(output, window, name)
-            source = name if name not in cutter._made else self._parts[name, span]
-            start = own[0] - (0 if source == name else span[0])
-        elif name in cutter._made:
-            return self._parts[name, span]
-        else:
-            own, source, start = span, name, span[0]
+    def _place(self, whole: str, is_last: bool) -> None:
+        """Copy the columns of the output to their place."""
+        held, (first, end) = self._spans.holds[whole], self._spans.needs[whole]
+        width = self._graph.shape(whole)[COLUMNS]
+        y = self._fresh(f"{whole} with {self._title}")
+        self._values.append(replace(self._graph.values[whole], name=y))
+        attrs = qops.QColumnsInto(width, first - held[0], first, end - first)
+        name = self._fresh(f"place of {self._title} in {whole}")
+        self._made.append(Node(name, attrs, (self._parts[whole, held],), (y,)))
+        self._columns[name] = whole, (0, width) if is_last else (0, 0)
+
+    def _operand(self, each: ColumnRead, own: Span) -> str:
+        """The columns that a node reads, copied where the strip does not hold them so."""
+        name = each.read.name
         if (name, own) not in self._parts:
+            held, width = self._spans.holds.get(name), self._graph.shape(name)[COLUMNS]
+            source, there = (name, (0, width)) if held is None else (self._parts[name, held], held)
+            first, end = max(own[0], there[0]), min(own[1], there[1])
             part = self._part(name, own)
-            title = cutter.fresh(f"{part} for {self._title}")
-            self._nodes.append(
-                Node(title, qops.QColumnsFrom(start, own[1] - own[0]), (source,), (part,))
+            attrs = qops.QColumnsFrom(
+                own[1] - own[0], first - there[0], first - own[0], end - first, each.byte or 0
             )
-            self._columns[title] = name, own
+            title = self._fresh(f"columns of {part}")
+            self._made.append(Node(title, attrs, (source,), (part,)))
+            true = (0, width) if held is None else self._spans.needs[name]
+            exact = max(own[0], true[0]) == own[0] and min(own[1], true[1]) == own[1]
+            self._columns[title] = name, own if exact else (0, 0)
         return self._parts[name, own]
 
     def _part(self, name: str, span: Span) -> str:
         """A new value for columns of a tensor."""
-        graph, cutter = self._cutter._graph, self._cutter
-        part = self._parts[name, span] = cutter.fresh(f"{name} {self._title}")
-        self._values.append(cutter.renamed(graph.values[name], span[1] - span[0], part))
+        part = self._parts[name, span] = self._fresh(f"{name} {self._title}")
+        value = self._graph.values[name]
+        shape = (*value.shape[:COLUMNS], span[1] - span[0], *value.shape[COLUMNS + 1 :])
+        self._values.append(replace(value, name=part, shape=shape))
         return part
+
+    def _fresh(self, name: str) -> str:
+        return _fresh(name, self._taken)

@@ -16,13 +16,14 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Columns(Plain):
-    """A run of bytes of each row.
+    """A run of bytes of each row, between bytes of padding or others that stay.
 
     Attributes:
         rows: rows of x and y.
         run_bytes: what is copied of each.
         x_start, y_start: place of the first run in x and in y, in bytes.
         x_bytes, y_bytes: bytes of a row of x and of y.
+        byte: what is written before and after the run in a row of y; None: nothing.
     """
 
     family: ClassVar[str] = "columns"
@@ -33,6 +34,14 @@ class Columns(Plain):
     y_start: int
     x_bytes: int
     y_bytes: int
+    byte: int | None = None
+
+    @property
+    def fills(self) -> tuple[tuple[int, int], ...]:
+        """Place and number of the bytes of padding in a row of y."""
+        end = self.y_start + self.run_bytes
+        places = ((0, self.y_start), (end, self.y_bytes - end))
+        return () if self.byte is None else tuple(each for each in places if each[1])
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -44,15 +53,14 @@ def spec(graph: Graph, node: Node, _target: Target) -> Columns:
     attrs = node.attrs_as(qops.QColumnsFrom, qops.QColumnsInto)
     x, y = graph.shape(node.input), graph.shape(node.output)
     each = y[-1] * graph.dtype(node.output).size_bytes
-    start = attrs.start * each
-    from_x = isinstance(attrs, qops.QColumnsFrom)
     return Columns(
         y[ROWS],
-        min(x[COLUMNS], y[COLUMNS]) * each,
-        start if from_x else 0,
-        0 if from_x else start,
+        attrs.count * each,
+        attrs.source * each,
+        attrs.target * each,
         x[COLUMNS] * each,
         y[COLUMNS] * each,
+        attrs.byte if isinstance(attrs, qops.QColumnsFrom) and attrs.count < attrs.width else None,
     )
 
 
