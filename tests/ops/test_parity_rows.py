@@ -188,11 +188,12 @@ def in_patches(graph, count, pace=PACE, handed=None):
 @pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi"])
 @pytest.mark.parametrize("count", [2, 3, 8])
 @pytest.mark.parametrize("pace", [1, 2])
-def test_patches(tmp_path, count, board, pace):
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_patches(tmp_path, count, board, pace, by_rows):
     net = Net.seeded(3)
     x = net.input((1, 12, 16, 4))
     net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
     graph = net.builder.build()
-    rows = in_patches(graph, count, Pace(pace))
+    rows = in_patches(graph, count, Pace(pace), x if by_rows else None)
     assert len(rows.chains) == count
     assert check_chains(graph, rows, tmp_path, board)
