@@ -16,7 +16,6 @@ from edgec.lower.placed import lowered
 from edgec.lower.resident import Share
 from edgec.passes.rows.reads import row_reads
 from edgec.passes.rows.row_graph import in_turns
-from edgec.passes.rows.strips import strip_chains, strips_of
 from edgec.passes.rows.timeline import Pace, timeline
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel
@@ -172,28 +171,3 @@ def test_random_chains(seed, board, tmp_path):
 @pytest.mark.parametrize("seed", range(8))
 def test_random_chains_of_images_that_come_by_rows(seed, board, tmp_path):
     check_in_turns(seed, tmp_path, board, by_rows=True)
-
-
-def in_patches(graph, count, pace=PACE, handed=None):
-    """The whole graph in strips that run in turns; None where it cannot be cut so."""
-    reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
-    strips = strips_of(graph, 0, len(graph.nodes), reads, count)
-    if strips is None:
-        return None
-    cut = strips.within(graph)
-    chains = strip_chains(cut, strips, pace, handed)
-    return None if chains is None else in_turns(cut, chains, strips.columns)
-
-
-@pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi"])
-@pytest.mark.parametrize("count", [2, 3, 8])
-@pytest.mark.parametrize("pace", [1, 2])
-@pytest.mark.parametrize("by_rows", [False, True])
-def test_patches(tmp_path, count, board, pace, by_rows):
-    net = Net.seeded(3)
-    x = net.input((1, 12, 16, 4))
-    net.builder.outputs = [conv_plus_itself(net, conv_plus_itself(net, x))]
-    graph = net.builder.build()
-    rows = in_patches(graph, count, Pace(pace), x if by_rows else None)
-    assert len(rows.chains) == count
-    assert check_chains(graph, rows, tmp_path, board)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from edgec.base.calls import Firing
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
@@ -123,6 +124,8 @@ def strip_chains(
 ) -> tuple[Timeline, ...] | None:
     """Times of all strips; None where one cannot run in turns at this pace.
 
+    Rows that are handed over lie at one place for all strips: those that keep some are left out.
+
     Args:
         graph: the one that `strips.within` made.
         strips: of it.
@@ -134,10 +137,15 @@ def strip_chains(
         reads = {node.name: row_reads(graph, node) or () for node in strip.nodes}
         kept = frozenset(strip.nodes[-1].outputs)
         chain = timeline(graph, strip.nodes, reads, kept, pace, handed)
-        if chain is None:
+        if chain is None or (handed and chain.depths[handed] > chain.written()[handed].rows):
             return None
         found.append(chain)
-    return tuple(found)
+    return tuple(found) if len({_handing(chain) for chain in found}) == 1 else None
+
+
+def _handing(chain: Timeline) -> Firing | None:
+    """How rows are handed over in each turn, of which a strip keeps none."""
+    return None if chain.handed is None else replace(chain.handed.firing, padding=0)
 
 
 def _fresh(name: str, taken: set[str]) -> str:
