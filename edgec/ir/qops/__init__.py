@@ -54,6 +54,7 @@ from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, Q
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import (
+    COLUMN_COPIES,
     QColumnsFrom,
     QColumnsInto,
     QColumnsJoined,
@@ -83,6 +84,7 @@ __all__ = [
     "ATTENTION_SHIFT",
     "BROADCAST",
     "CHAINED",
+    "COLUMN_COPIES",
     "DISTANCE_BITS",
     "DISTANCE_SHIFT",
     "HEAD_COLUMNS",

@@ -109,3 +109,7 @@ class QColumnsJoined(IntegerOperator):
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_same_codes(inputs.parts, output)
+
+
+COLUMN_COPIES = (QColumnsFrom, QColumnsInto)
+"""Operators that only copy columns of a strip."""

@@ -119,6 +119,14 @@ class Sections:
         more = replace(section, size_bytes=size_bytes)
         return replace(self, all=tuple(more if s is section else s for s in self.all))
 
+    def low(self, limit_bytes: int) -> frozenset[int]:
+        """Numbers of the nodes that some section within a limit holds."""
+        found: set[int] = set()
+        for each in self.all:
+            if each.size_bytes <= limit_bytes:
+                found.update(range(each.first, each.end))
+        return frozenset(found)
+
     def with_more(self, sections: Iterable[Section]) -> Sections:
         """These with others."""
         found = sorted((*self.all, *sections), key=lambda each: (each.end, each.cost))

@@ -7,7 +7,7 @@ narrower strips take less memory and more time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from edgec.ir.graph import Graph, Node
 from edgec.ir.infer import macs
@@ -60,14 +60,21 @@ class PatchSearch:
             if found is not None and node.name not in fixed:
                 self._reads[node.name] = found
 
-    def sections(self, most_bytes: int) -> Iterator[Section]:
-        """Neighbours in patches that take at most so many bytes."""
+    def sections(self, most_bytes: int, low: Set[int] = frozenset()) -> Iterator[Section]:
+        """Neighbours in patches that take at most so many bytes.
+
+        Args:
+            most_bytes: the limit.
+            low: numbers of nodes that keep it without patches: those among them alone are left out.
+        """
         nodes = self._graph.nodes
-        firsts = range(len(nodes)) if self._handed is None else (0,)
-        for first in firsts:
+        high = [number for number in range(len(nodes)) if number not in low]
+        for first in range(len(nodes)):
             for end in range(first + 2, min(first + _LONGEST, len(nodes)) + 1):
                 if nodes[end - 1].name not in self._reads:
                     break
+                if high and not any(first <= number < end for number in high):
+                    continue
                 if self._could(first, end, most_bytes):
                     yield from self._counts(first, end, most_bytes)
 
