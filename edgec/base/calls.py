@@ -22,6 +22,8 @@ class Firing:
         count: times that it computes.
         rows: rows of a time.
         padding: times after these that give rows of padding.
+        columns: where it computes a patch, the first column of the whole image that its output then
+            holds, and the first one after them; none where later steps complete the rows.
     """
 
     phase: int
@@ -29,6 +31,7 @@ class Firing:
     count: int
     rows: int
     padding: int = 0
+    columns: tuple[int, int] | None = field(default=None, metadata=LATER)
 
     @property
     def end(self) -> int:
@@ -89,6 +92,7 @@ class Call:
         output: which of the outputs of a call it is.
         first_row: where the call computes a part of the rows of the output, the first of them; its
             number among the calls of the step then is the last turn.
+        columns: see `Firing`.
     """
 
     step: int
@@ -96,6 +100,7 @@ class Call:
     number: int = 0
     output: int = 0
     first_row: int | None = None
+    columns: tuple[int, int] | None = None
 
 
 def loops_around(loops: Sequence[StepLoop], step: int) -> tuple[StepLoop, ...]:
@@ -159,4 +164,5 @@ def _fired(loop: StepLoop, outputs: Sequence[int]) -> Iterator[Call]:
             if time is not None and time < firing.count:
                 for output in range(outputs[step]):
                     number = time * outputs[step] + output
-                    yield Call(step, (time,), number, output, time * firing.rows)
+                    first_row = time * firing.rows
+                    yield Call(step, (time,), number, output, first_row, firing.columns)

@@ -33,6 +33,7 @@ from edgec.cli.options import (
     BoardOption,
     EffortOption,
     Equalize,
+    InputPassesOption,
     InputRowsOption,
     Int16Option,
     LabelsOption,
@@ -235,6 +236,7 @@ def compile_request(
     optimize: OptimizeOption = Optimize.SPEED,
     rows: RowsOption = Rows.AUTO,
     input_rows: InputRowsOption = False,
+    input_passes: InputPassesOption = 1,
     *,
     project: ProjectFile | None = None,
 ) -> CompileRequest:
@@ -292,6 +294,7 @@ def compile_request(
         optimize=optimize,
         rows=rows,
         input_rows=input_rows,
+        input_passes=input_passes,
         stream=StreamOptions.parse(stream or [], stream_frames, allow_delay),
         front_end=None if front_end is None else FrontEndOptions.parse(front_end),
     )

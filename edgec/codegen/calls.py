@@ -16,7 +16,7 @@ from edgec.codegen.contexts import (
     StepContext,
 )
 from edgec.kernels.common.constants import ConstantRef, Params
-from edgec.lower.inputs import Fill, Slide
+from edgec.lower.inputs import Fill, HandedInput, Slide
 from edgec.lower.program import (
     Argument,
     Program,
@@ -44,8 +44,7 @@ def step_contexts(
     """
     numbers = range(len(program.steps))
     copies = [_copy(program, number, params) for number in numbers]
-    rows = next(iter(rows_contexts(program)), None)
-    return tuple(_step(program, number, params, constants, copies, rows) for number in numbers)
+    return tuple(_step(program, number, params, constants, copies) for number in numbers)
 
 
 def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateContext, ...]:
@@ -72,23 +71,33 @@ def state_contexts(program: Program, constants: tuple[str, ...]) -> tuple[StateC
 
 def rows_contexts(program: Program) -> tuple[RowsContext, ...]:
     """The input that the caller hands over by rows; none where runs take it whole."""
-    handed = program.handed
-    if handed is None:
-        return ()
-    found = RowsContext(
+    return () if program.handed is None else (_rows(program, program.handed, 0),)
+
+
+def _rows(program: Program, handed: HandedInput, number: int) -> RowsContext:
+    """The input, for the loop of one of the times that it is handed over."""
+    loop = program.loops[number]
+    return RowsContext(
         image_rows=handed.height,
         run_rows=handed.rows,
         runs=handed.runs,
         row_bytes=handed.row_bytes,
         period=handed.period,
-        turns=program.loops[0].count,
+        turns=loop.count,
         first_padding=handed.runs * handed.period,
         padding=handed.padding,
         slide=_slid(handed.slide),
         fill=_fill(handed.slide.new),
-        fills=tuple(f"{_fill(each)};" for each in program.steps[0].fills),
+        fills=tuple(f"{_fill(each)};" for each in program.steps[loop.first_step].fills),
+        passes=handed.passes,
+        number=number,
     )
-    return (found,)
+
+
+def _rows_of(program: Program, loop: StepLoop) -> RowsContext | None:
+    """The input, where a loop takes it by rows."""
+    handed, number = program.handed, program.loops.index(loop)
+    return None if handed is None or number >= handed.passes else _rows(program, handed, number)
 
 
 def _step(
@@ -97,7 +106,6 @@ def _step(
     params: dict[Params, str],
     constants: tuple[str, ...],
     copies: list[CopyContext | None],
-    rows: RowsContext | None,
 ) -> StepContext:
     step, loops, copy = program.steps[number], program.loops_around(number), copies[number]
     opens = [loop for loop in loops if loop.first_step == number]
@@ -109,14 +117,14 @@ def _step(
         hoisted = tuple(each for each in lasting if each is not None)
     firing = _firing(step, loops[-1], number) if loops else None
     turns = _turns(program, number)
-    handed = rows is not None and bool(loops) and loops[0] is program.loops[0]
+    rows = _rows_of(program, loops[0]) if loops else None
     return StepContext(
         number=number,
         comment=comment_text(", ".join(step.sources) or step.node, NAME_LIMIT),
         function=program.kernels[step.kernel].name,
         arguments=_arguments(program, number, params, constants, copy),
         outputs=tuple(
-            (_place(tensor.argument, turns), _size(program, step, tensor, loops))
+            (_place(tensor.argument, turns), _size(program, number, tensor, loops))
             for tensor in step.outputs
         ),
         depth=len(loops) + (1 if firing is None else 3 if firing.padding else 2),
@@ -125,9 +133,9 @@ def _step(
         opens=tuple(_loop(program, loop, loops.index(loop)) for loop in opens),
         closes=tuple(reversed(closes)),
         firing=firing,
-        fills=() if handed else tuple(f"{_fill(each)};" for each in step.fills),
-        begins=rows if handed and opens else None,
-        ends=rows if handed and closes else None,
+        fills=() if rows is not None else tuple(f"{_fill(each)};" for each in step.fills),
+        begins=rows if opens else None,
+        ends=rows if closes else None,
     )
 
 
@@ -163,8 +171,9 @@ def _fill(fill: Fill) -> str:
 def _loop(program: Program, loop: StepLoop, level: int) -> LoopContext:
     turn = _turn(level)
     first, end = "0", program.turns(loop).text(_TOKENS)
-    if program.handed is not None and loop is program.loops[0]:
-        first, end = "first_turn", "end_turn"
+    rows = _rows_of(program, loop)
+    if rows is not None:
+        first, end = f"first_turn{rows.mark}", f"end_turn{rows.mark}"
     head = f"for (int32_t {turn} = {first}; {turn} < {end}; {turn}++) {{"
     return LoopContext(f"/* Turns of {comment_text(loop.name, NAME_LIMIT)}. */", head, level + 1)
 
@@ -244,8 +253,12 @@ def _copies_each_call(program: Program, number: int) -> bool:
     return not program.loops_around(number) or (copy is not None and copy.each_call)
 
 
-def _size(program: Program, step: Step, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:
-    """Bytes of an output of a step; 0 in turns that do not complete it."""
+def _size(program: Program, number: int, tensor: ProgramTensor, loops: tuple[StepLoop, ...]) -> str:
+    """Bytes of an output of a step; 0 in turns, or patches, that do not complete it."""
+    step = program.steps[number]
+    firing = loops[-1].firing(number) if loops else None
+    if firing is not None and firing.columns == (0, 0):
+        return "0U"
     extent = program.extent(tensor)
     size = f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
     if step.written is None:

@@ -78,6 +78,8 @@ class RowsContext:
         slide: moves rows that later turns read; "" where there are none.
         fill: writes rows of padding.
         fills: statements before the first turn.
+        passes: how often an image is handed over.
+        number: of the pass whose loop this is about.
     """
 
     image_rows: int
@@ -91,6 +93,13 @@ class RowsContext:
     slide: str
     fill: str
     fills: tuple[str, ...]
+    passes: int
+    number: int
+
+    @property
+    def mark(self) -> str:
+        """What the names of its variables end with."""
+        return f"_{self.number}" if self.passes > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ def placed(
     ready, rows = chosen_rows(
         *(pools.graph, processor, pools.configs, options.rows, limit, progress),
         input_rows=options.input_rows,
+        passes=options.input_passes,
     )
     spare = ready.spare_bytes(options.rows, limit)
     made = lowered(ready.graph, ready.choices, board, share, spare)

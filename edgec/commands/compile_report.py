@@ -22,10 +22,12 @@ from edgec.floatrun.executor import is_quantized
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.metadata import state_pairs
+from edgec.ir.rows import COLUMNS
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
 from edgec.kernels.common.spec import LEAST, sharing_shapes
 from edgec.kernels.family import name_of, operands
+from edgec.kernels.generic.columns import Columns
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.kernels.weightpool.plan.reasons import PooledLayer
 from edgec.lower import Program
@@ -239,27 +241,48 @@ def _model_dtype(dtype: DType) -> str:
 
 
 def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:
-    nodes = {node.name: node for node in graph.nodes}
+    nodes = [_node_of(graph, program, step) for step in program.steps]
     quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
     return tuple(
         LayerReport(
             name=step.output.name,
-            op=nodes[step.node].op.removeprefix("Q"),
+            op="Columns" if node is None else node.op.removeprefix("Q"),
             sources=step.sources,
             output_shape=step.output.shape,
             macs=step.macs * program.times(number),
             weight_bytes=_constant_bytes(program, step),
             kernel=name_of(program.kernels[step.kernel].spec),
             sqnr_db=finite(quality.get(step.output.name)),
-            input_bytes=_activation_bytes(graph, nodes[step.node]) // program.parts(number),
+            input_bytes=_input_bytes(graph, program, node, number),
             output_bytes=sum(tensor.size_bytes for tensor in step.outputs),
-            growth=_growth(graph, program, nodes[step.node], number),
-            form=_form(nodes[step.node]),
+            growth=None if node is None else _growth(graph, program, node, number),
+            form="" if node is None else _form(node),
             turns=program.times(number),
             more=tuple((tensor.name, tensor.shape) for tensor in step.more),
         )
-        for number, step in enumerate(program.steps)
+        for number, (step, node) in enumerate(zip(program.steps, nodes, strict=True))
     )
+
+
+def _node_of(graph: Graph, program: Program, step: Step) -> Node | None:
+    """The node that a step computes, or some columns of; None of a copy of columns."""
+    if isinstance(program.kernels[step.kernel].spec, Columns):
+        return None
+    named = (node for node in graph.nodes if node.name == step.node)
+    return next(named, graph.producers.get(step.output.name))
+
+
+def _input_bytes(graph: Graph, program: Program, node: Node | None, number: int) -> int:
+    """Bytes of the activations that a step reads each time."""
+    step = program.steps[number]
+    spec = program.kernels[step.kernel].spec
+    if isinstance(spec, Columns):
+        return spec.rows * spec.run_bytes
+    assert node is not None
+    found, parts = _activation_bytes(graph, node), program.parts(number)
+    if parts > 1:  # some rows of an image, and of a patch some columns
+        found = found * step.output.shape[COLUMNS] // graph.shape(step.output.name)[COLUMNS]
+    return found // parts
 
 
 def _form(node: Node) -> str:

@@ -15,6 +15,8 @@ from edgec.base.calls import Firing
 
 ROWS = 1
 """Axis of the rows of an image [N, H, W, C]."""
+COLUMNS = 2
+"""Axis of its columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,14 @@ def without_rows(pads: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
     """Padding (top, left, bottom, right) of columns alone."""
     _, left, _, right = pads
     return 0, left, 0, right
+
+
+def with_columns(
+    pads: tuple[int, int, int, int], left: int, right: int
+) -> tuple[int, int, int, int]:
+    """Padding (top, left, bottom, right) with other numbers of columns."""
+    top, _, bottom, _ = pads
+    return top, left, bottom, right
 
 
 @dataclass(frozen=True, slots=True)

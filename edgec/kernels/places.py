@@ -26,7 +26,7 @@ from edgec.memory import ALIGNMENT_BYTES
 if TYPE_CHECKING:
     from edgec.kernels.select import KernelChoice
 
-VIEWS = (qops.QReshape, qops.RowView)
+VIEWS = (qops.QReshape, qops.RowView, qops.QColumnsJoined)
 """Operators that never have a kernel: their output and input are the same bytes."""
 BORDERS = (qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate)
 """Operators that move codes between turns: each is a view, or a copy."""
@@ -122,6 +122,8 @@ def places_of(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, Place]
             links[node.output] = row_place(graph, node.attrs, node.input)
         elif isinstance(node.attrs, qops.QRowsInto):
             links[node.input] = row_place(graph, node.attrs, node.output)
+        elif isinstance(node.attrs, qops.QColumnsJoined):
+            links |= dict.fromkeys(node.inputs, Place(node.output))
     links |= _replaced(graph, choices, links)
     return {name: place_in(graph, links, name) for name in links}
 

@@ -25,6 +25,7 @@ from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
 from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
+from edgec.kernels.generic.columns import FAMILY as GENERIC_COLUMNS
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
 from edgec.kernels.generic.conv2d import FAMILY as GENERIC_CONV2D
 from edgec.kernels.generic.conv_transpose import FAMILY as GENERIC_CONV_TRANSPOSE
@@ -130,6 +131,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_STRIDED_COPY,
     GENERIC_SLIDE,
     GENERIC_STACK_TURN,
+    GENERIC_COLUMNS,
     GENERIC_CONCAT,
     GENERIC_PAD,
     GENERIC_RESIZE_NEAREST,

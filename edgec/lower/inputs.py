@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from edgec.base.digests import LATER
 from edgec.memory import ALIGNMENT_BYTES
 
 
@@ -42,10 +43,11 @@ class HandedInput:
 
     Attributes:
         rows: rows of a run, which are the input of the program.
-        runs: runs of an image; the last one has outputs.
+        runs: runs of an image each time; the last one of all has outputs.
         period: turns of the first loop in a run, except for the last one, which ends the loop.
         padding: times after the last rows at which rows of padding follow.
         slide: the rows that later turns read, and those of a run.
+        passes: how often the image is handed over, once for each of the first loops.
     """
 
     rows: int
@@ -53,6 +55,7 @@ class HandedInput:
     period: int
     padding: int
     slide: Slide
+    passes: int = field(default=1, metadata=LATER)
 
     @property
     def row_bytes(self) -> int:

@@ -38,6 +38,7 @@ def handed_input(graph: Graph, plan: MemoryPlan) -> HandedInput | None:
         period=firing.period,
         padding=firing.padding,
         slide=_slide(graph, handed.buffer, plan),
+        passes=sum(chain.handed is not None for chain in graph.chains),
     )
 
 

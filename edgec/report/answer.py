@@ -138,10 +138,16 @@ def _in_turns(report: Report) -> str:
     found = report.rows
     if found is None or not found.front[found.chosen].layers:
         return ""
+    chosen, whole = found.front[found.chosen], found.front[-1]
+    patches = ""
+    if chosen.patches > 1:
+        more = f", {chosen.macs / whole.macs - 1:.0%} more multiplications" if whole.macs else ""
+        patches = f" in {chosen.patches} patches{more}"
     if found.input_rows:
-        return f"; the image comes {found.input_rows} rows a run"
-    whole = size_words(found.front[-1].arena_bytes)
-    return f"; {found.front[found.chosen].layers} layers a few rows at a time, else {whole} arena"
+        times = f", {found.input_passes} times" if found.input_passes > 1 else ""
+        return f"; the image comes {found.input_rows} rows a run{times}{patches}"
+    least = size_words(whole.arena_bytes)
+    return f"; {chosen.layers} layers a few rows at a time{patches}, else {least} arena"
 
 
 def _colour(used: int, limit: int) -> str:

@@ -8,12 +8,14 @@ from edgec.report.tables import Table, table
 
 def rows_table(found: RowsReport) -> Table:
     """The smallest arena first, the fastest way last; the chosen one is marked."""
-    fastest = found.front[-1].cycles
+    fastest = found.front[-1]
+    patched = any(each.patches > 1 for each in found.front)
     lines = []
     for number, each in enumerate(found.front):
         low, high = each.rows
         rows = "all" if not each.layers else f"{low}" if low == high else f"{low} to {high}"
-        more = each.cycles / fastest - 1 if each.cycles is not None and fastest else None
+        more = each.cycles / fastest.cycles - 1 if each.cycles and fastest.cycles else None
+        factor = f"{each.macs / fastest.macs:.2f}" if fastest.macs else ""
         lines.append(
             (
                 "this build" if number == found.chosen else "",
@@ -22,10 +24,15 @@ def rows_table(found: RowsReport) -> Table:
                 each.layers,
                 each.chains,
                 rows,
+                *((each.patches if each.patches > 1 else "", factor) if patched else ()),
             )
         )
-    columns = ("", ">arena bytes", ">estimated time", ">layers in turns", ">loops", ">rows")
-    note = "arena without copies of weights; --rows always takes the first line, never the last"
+    columns = ["", ">arena bytes", ">estimated time", ">layers in turns", ">loops", ">rows"]
+    columns += [">patches", ">MACs"] if patched else []
+    note = "--rows always takes the first line, never the last"
     if found.input_rows:
-        note = "arena without copies of weights; the last line has the whole image in memory"
+        note = "the last line has the whole image in memory"
+    if patched:
+        note += "; patches compute some columns again, MACs as a multiple of the last line"
+    note = f"arena without copies of weights; {note}"
     return table("Layers in turns of a few rows", columns, lines, note=note)

@@ -119,7 +119,8 @@ def codes_of_call(codes: Array, shape: Sequence[int], call: Call, turns: int) ->
             not, each call writes the whole tensor.
     """
     if call.first_row is not None:
-        return np.asarray(codes[:, call.first_row : call.first_row + shape[ROWS]])
+        rows = codes[:, call.first_row : call.first_row + shape[ROWS]]
+        return np.asarray(rows if call.columns is None else rows[:, :, slice(*call.columns)])
     if turns:
         whole = np.asarray(codes[call.turns[:-1]])
         return whole if call.turns[-1] == turns - 1 else whole.reshape(-1)[:0]

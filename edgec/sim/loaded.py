@@ -152,7 +152,7 @@ class LoadedModel:
 
     def _inputs(self) -> tuple[PortTensor, ...]:
         """Inputs of a sample, which may take several runs."""
-        runs = max(self._model.image_runs, 1)
+        runs = max(self._model.image_runs, 1) // max(self._model.image_passes, 1)
         found = self._tensors(self._model.inputs, self._model.num_inputs)
         return tuple(replace(t, size_bytes=runs * t.size_bytes) for t in found)
 

@@ -77,6 +77,7 @@ class NativeModel(ctypes.Structure):
     init_state: ctypes._CFunctionType
     reset: ctypes._CFunctionType
     image_runs: int
+    image_passes: int
     _fields_: ClassVar = [
         ("name", ctypes.c_char_p),
         ("digest", ctypes.c_char_p),
@@ -106,6 +107,7 @@ class NativeModel(ctypes.Structure):
         ),
         ("reset", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(NativeContext))),
         ("image_runs", ctypes.c_uint32),
+        ("image_passes", ctypes.c_uint32),
     ]
 
 

@@ -197,9 +197,10 @@ class FirmwareClient:
         self.reset()
         lines: list[str] = []
         for run in range(info.image_runs):
-            sizes = [len(data) // info.image_runs for data in payloads]
+            sizes = [len(data) // info.image_parts for data in payloads]
+            at = run % info.image_parts
             pairs = zip(payloads, sizes, strict=True)
-            part = [data[run * size : (run + 1) * size] for data, size in pairs]
+            part = [data[at * size : (at + 1) * size] for data, size in pairs]
             lines += self._request_part(part, command, info)
         return tuple(lines)
 

@@ -31,6 +31,7 @@ class FirmwareInfo:
         arena_bytes: working memory of the model.
         state_bytes: memory that it keeps from run to run; 0: none.
         image_runs: runs that take a sample together, each the next rows of an image.
+        image_passes: how often they take all rows.
         steps: number of steps of a run.
         runtime_bits: the width of its activations can be lowered.
         max_length: its longest run; 0 where all runs have one length.
@@ -55,6 +56,12 @@ class FirmwareInfo:
     inputs: tuple[PortTensor, ...]
     outputs: tuple[PortTensor, ...]
     image_runs: int = 1
+    image_passes: int = 1
+
+    @property
+    def image_parts(self) -> int:
+        """Parts of an image, one for each run that takes it once."""
+        return self.image_runs // self.image_passes
 
     @property
     def keeps(self) -> bool:
@@ -95,7 +102,11 @@ def parse_info(lines: Sequence[str]) -> FirmwareInfo:
         )
     if number_of(fields, "line") < 2 * REQUEST_OVERHEAD:
         raise _unexpected(f"line={fields['line']}")
-    image_runs = max(number_of(fields, "image_runs"), 1) if "image_runs" in fields else 1
+    image_runs, image_passes = (
+        max(number_of(fields, name), 1) if name in fields else 1
+        for name in ("image_runs", "image_passes")
+    )
+    parts = image_runs // image_passes
     inputs = (_parse_tensor(line) for line in lines if line.startswith("input="))
     try:
         return FirmwareInfo(
@@ -113,9 +124,10 @@ def parse_info(lines: Sequence[str]) -> FirmwareInfo:
             steps=number_of(fields, "steps"),
             runtime_bits=fields.get("runtime_bits") == "1",
             max_length=number_of(fields, "max_length") if "max_length" in fields else 0,
-            inputs=tuple(replace(t, size_bytes=image_runs * t.size_bytes) for t in inputs),
+            inputs=tuple(replace(t, size_bytes=parts * t.size_bytes) for t in inputs),
             outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
             image_runs=image_runs,
+            image_passes=image_passes,
         )
     except KeyError as error:
         raise _unexpected(f"{error.args[0]} is missing") from error

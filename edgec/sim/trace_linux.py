@@ -70,6 +70,7 @@ class _Model:
         run: the function, and what it takes after the context.
         reset: begins a stream, of a model with a state.
         image_runs: runs that take the inputs together.
+        image_passes: how often they take them.
     """
 
     digest: str
@@ -81,6 +82,12 @@ class _Model:
     set_activation_bits: int
     reset: int
     image_runs: int
+    image_passes: int
+
+    @property
+    def parts(self) -> int:
+        """Parts of an image, one for each run that takes it once."""
+        return self.image_runs // self.image_passes
 
 
 def trace_program(
@@ -177,7 +184,7 @@ def _prepare(
         bits = MAX_ACTIVATION_BITS if bits is None else bits
     if bits is not None and model.set_activation_bits:
         machine.call(model.set_activation_bits, machine.scratch, bits)
-    sizes = [model.image_runs * tensor.size_bytes for tensor in model.inputs]
+    sizes = [model.parts * tensor.size_bytes for tensor in model.inputs]
     if [array.nbytes for array in inputs] != sizes:
         raise SimulationError("the inputs are not the model's")
 
@@ -194,7 +201,7 @@ def _run(
     run, *arguments = model.run
     for number in range(model.image_runs):
         for array, tensor in zip(inputs, model.inputs, strict=True):
-            start = number * tensor.size_bytes
+            start = number % model.parts * tensor.size_bytes
             part = array.tobytes()[start : start + tensor.size_bytes]
             machine.write(arena + tensor.offset, part)
         status = machine.call(run, machine.scratch, *arguments, tracer=tracer)
@@ -244,6 +251,7 @@ def _read_model(machine: LinuxMachine, address: int, length: int | None) -> _Mod
         set_activation_bits=pointer("set_activation_bits"),
         reset=pointer("reset") if word("state_bytes") else 0,
         image_runs=max(word("image_runs"), 1),
+        image_passes=max(word("image_passes"), 1),
     )
 
 

@@ -12,7 +12,7 @@ from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.partition import Need
+from edgec.passes.rows.price import Need
 from edgec.target.target import Target
 
 _SLOWER = 1.7
@@ -71,9 +71,14 @@ def cycles_of(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> 
     estimator = estimator_of(target)
     if estimator is None:
         return None
-    times = {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
+    times = times_of(graph)
     each = cycles_by_name(graph, choices, estimator)
     return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * _SLIDE_CYCLES
+
+
+def times_of(graph: Graph) -> dict[str, int]:
+    """How often the nodes of chains run, by name."""
+    return {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
 
 
 def cycles_by_name(

@@ -2,83 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.options import Budget, CompileOptions, Progress, Rows
 from edgec.ir.graph import Graph
-from edgec.kernels.select import KernelChoice, select_kernels
-from edgec.passes.rows.partition import IMPOSSIBLE, Section, Sections, chains_of
-from edgec.passes.rows.row_graph import by_itself, in_turns
-from edgec.passes.rows.timeline import Timeline
-from edgec.report.model import RowsPoint, RowsReport
+from edgec.kernels.select import select_kernels
+from edgec.report.model import RowsReport
 from edgec.target.board import Board
 from edgec.target.target import Target
-from edgec.workflow.row_kernels import (
-    arena_of,
-    cycles_by_name,
-    cycles_of,
-    estimator_of,
-    need_of,
-    peak_of,
-    with_less_scratch,
-)
+from edgec.workflow.row_kernels import peak_of
+from edgec.workflow.row_search import RowsChoice, RowSearch, front_of, planned
 
-_LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
-"""Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
-places are known only when kernels are chosen."""
-_RETRIES = 4
-"""Times that chains are chosen again for a limit that they turned out to pass."""
-_FASTER = 0.998
-"""A larger arena is worth at least the five hundredth part of the time."""
 _ROOMY = 1.25
 """Plans of memory take at most a quarter more than their floor."""
 _INPUT_ROWS = "--input-rows"
 _VARIABLES = 2048
 """RAM of firmware beside arena and stack."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowsChoice:
-    """A graph with its layers in turns, or as it was.
-
-    Attributes:
-        graph: INTEGER stage.
-        choices: its kernels.
-        arena_bytes: bytes of the arena before copies of weights.
-        cycles: estimate for a run; None where nobody has measured the core.
-        cost: price of running in turns (`passes.rows.partition`).
-    """
-
-    graph: Graph
-    choices: tuple[KernelChoice, ...]
-    arena_bytes: int
-    cycles: float | None
-    cost: float = 0.0
-
-    @property
-    def point(self) -> RowsPoint:
-        """Figures of the choice for a report."""
-        chains = self.graph.chains
-        rows = {firing.rows for chain in chains for firing in chain.firings.values()} or {0}
-        cycles = None if self.cycles is None else round(self.cycles)
-        layers = sum(len(chain.firings) for chain in chains)
-        return RowsPoint(self.arena_bytes, cycles, layers, len(chains), (min(rows), max(rows)))
-
-    def spare_bytes(self, rows: Rows, limit_bytes: int | None) -> int | None:
-        """Bytes by which copies of weights may let the arena grow; None: as much as is usual.
-
-        Args:
-            rows: what the user asked for: the smallest arena, or one that fits.
-            limit_bytes: bytes that the arena may have; None: any number.
-        """
-        if not self.graph.chains:
-            return None
-        if rows is Rows.ALWAYS or limit_bytes is None:
-            return 0
-        return max(limit_bytes - self.arena_bytes, 0)
 
 
 def check_rows(graph: Graph, options: CompileOptions) -> None:
@@ -140,6 +81,7 @@ def chosen_rows(
     progress: Progress,
     *,
     input_rows: bool = False,
+    passes: int = 1,
 ) -> tuple[RowsChoice, RowsReport | None]:
     """Kernels of a graph, whose layers run in turns where that is asked for or needed.
 
@@ -151,6 +93,7 @@ def chosen_rows(
         limit_bytes: bytes that the arena may have; None: any number.
         progress: told what is being done.
         input_rows: the caller hands the input over by rows.
+        passes: how often it can do so for one run.
 
     Returns:
         The choice, and the ways that were compared; None where none were looked for.
@@ -164,17 +107,50 @@ def chosen_rows(
     roomy = limit_bytes is None or floor * _ROOMY <= limit_bytes
     if input_rows:
         progress("looking for layers that can take the input by rows")
-        whole = _planned(graph, choices, target)
-        ways = _handed_choices(whole, target, decisions)
-        return _chosen(ways, rows, limit_bytes, whole)
+        whole = planned(graph, choices, target)
+        search = RowSearch(whole, target, decisions, graph.only_input)
+        ways = _with_patches(front_of(search.ways()), search, rows, limit_bytes, passes)
+        return _chosen(_some(ways), rows, limit_bytes, whole)
     fixed = not graph.is_straight or graph.length is not None
     if rows is Rows.NEVER or fixed or (rows is Rows.AUTO and roomy):
         return whole, None
-    whole = _planned(graph, choices, target)
+    whole = planned(graph, choices, target)
     if rows is Rows.AUTO and (limit_bytes is None or whole.arena_bytes <= limit_bytes):
         return whole, None
     progress("looking for layers that can run in turns of a few rows")
-    return _chosen(row_choices(whole, target, decisions), rows, limit_bytes)
+    search = RowSearch(whole, target, decisions)
+    found = front_of((whole, *search.ways()))
+    return _chosen(_with_patches(found, search, rows, limit_bytes), rows, limit_bytes)
+
+
+def _with_patches(
+    found: tuple[RowsChoice, ...],
+    search: RowSearch,
+    rows: Rows,
+    limit_bytes: int | None,
+    passes: int = 1,
+) -> tuple[RowsChoice, ...]:
+    """The ways, and those with patches where a limit asks for them."""
+    if rows is not Rows.AUTO or limit_bytes is None:
+        return found
+    if any(each.arena_bytes <= limit_bytes for each in found):
+        return found
+    return front_of((*found, *search.patched(limit_bytes, passes)))
+
+
+def _some(ways: tuple[RowsChoice, ...]) -> tuple[RowsChoice, ...]:
+    """Ways to take the input by rows.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    if not ways:
+        raise ConfigError(
+            "the first layers cannot compute a few rows of this input at a time",
+            where=_INPUT_ROWS,
+            hint="docs/rows.md says which layers can; leave out --input-rows",
+        )
+    return ways
 
 
 def _chosen(
@@ -197,123 +173,7 @@ def _chosen(
         if limit_bytes is not None and each.arena_bytes <= limit_bytes
     ]
     chosen = fitting[-1] if rows is Rows.AUTO and fitting else 0
-    handed = found[chosen].graph.chains[0].handed if found[chosen].graph.chains else None
-    input_rows = 0 if handed is None else handed.firing.rows
+    handed = [chain.handed for chain in found[chosen].graph.chains if chain.handed is not None]
+    input_rows = handed[0].firing.rows if handed else 0
     points = tuple(each.point for each in (*found, *((beside,) if beside else ())))
-    return found[chosen], RowsReport(chosen, points, input_rows)
-
-
-def row_choices(
-    whole: RowsChoice, target: Target, decisions: Mapping[str, object]
-) -> tuple[RowsChoice, ...]:
-    """The graph in turns at several limits: the smallest first, the fastest, as it is, last.
-
-    Args:
-        whole: the graph as it is.
-        target: the processor.
-        decisions: nodes that planners decided for stay as they are.
-    """
-    return _front((whole, *_ways(whole, target, decisions, None)))
-
-
-def _handed_choices(
-    whole: RowsChoice, target: Target, decisions: Mapping[str, object]
-) -> tuple[RowsChoice, ...]:
-    """Likewise, where the caller hands the input over by rows.
-
-    Raises:
-        ConfigError: no layers can take it so.
-    """
-    found = _front(_ways(whole, target, decisions, whole.graph.only_input))
-    if not found:
-        raise ConfigError(
-            "the first layers cannot compute a few rows of this input at a time",
-            where=_INPUT_ROWS,
-            hint="docs/rows.md says which layers can; leave out --input-rows",
-        )
-    return found
-
-
-def _ways(
-    whole: RowsChoice, target: Target, decisions: Mapping[str, object], handed: str | None
-) -> list[RowsChoice]:
-    """The graph in turns at several limits; `handed`: an input that comes by rows."""
-    graph, choices, estimator = whole.graph, whole.choices, estimator_of(target)
-    peak, alone = peak_of(graph, choices), peak_of(graph, choices, overlapping=False)
-    chains = chains_of(
-        graph,
-        peak.arena_bytes,
-        lambda node, reads, rows: need_of(by_itself(graph, node, reads, rows), target, estimator),
-        frozenset(decisions),
-        handed,
-        whole_cycles={} if estimator is None else cycles_by_name(graph, choices, estimator),
-    )
-    names = [choice.node.name for choice in choices]
-    found: dict[tuple[Timeline | None, ...], tuple[RowsChoice, ...]] = {}
-    for steps in (peak.by_step, alone.by_step):
-        sections = Sections.of(graph, chains, dict(zip(names, steps, strict=False)), handed)
-        if sections.least_bytes >= IMPOSSIBLE:
-            continue
-        for limit in [int(sections.least_bytes * factor) for factor in _LIMITS]:
-            for _ in range(_RETRIES):
-                cut = sections.cheapest(limit)
-                key = tuple(each.chain for each in cut)
-                if not cut or key in found:
-                    break
-                found[key] = ways = _kernels_of(graph, cut, target, decisions)
-                if ways[-1].arena_bytes <= limit:
-                    break
-                highest = _highest(cut, graph, ways[-1])
-                sections = sections.grown(highest, ways[-1].arena_bytes)
-    return _planned_ways(each for ways in found.values() for each in ways)
-
-
-def _planned_ways(ways: Iterable[RowsChoice]) -> list[RowsChoice]:
-    """Ways with the arena of their plan in place of its floor, where no faster one is as small.
-
-    Plans take long, and mostly reach their floors, so that few have to be made.
-    """
-    found: list[RowsChoice] = []
-    for each in sorted(ways, key=lambda each: (_time(each), each.arena_bytes)):
-        if all(each.arena_bytes < faster.arena_bytes for faster in found):
-            found.append(replace(each, arena_bytes=arena_of(each.graph, each.choices)))
-    return found
-
-
-def _kernels_of(
-    graph: Graph, cut: Sequence[Section], target: Target, decisions: Mapping[str, object]
-) -> tuple[RowsChoice, ...]:
-    """Kernels of a graph with some chains in turns, with less and less scratch memory."""
-    made = in_turns(graph, [each.chain for each in cut if each.chain is not None])
-    kernels, cost = select_kernels(made, target, decisions), sum(each.cost for each in cut)
-    return tuple(
-        RowsChoice(made, each, floor, cycles_of(made, each, target), cost)
-        for each, floor in with_less_scratch(made, kernels, target)
-    )
-
-
-def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
-    """The chain with the step that needs most, or the one for which that has rows of padding."""
-    peak = peak_of(made.graph, made.choices)
-    name = made.choices[peak.by_step.index(peak.arena_bytes)].node.name
-    number = next((n for n, node in enumerate(graph.nodes) if node.name == name), 0)
-    return next((each for each in cut if number < each.end), cut[-1])
-
-
-def _front(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
-    """Choices that nothing smaller is as fast as, or nearly, the smallest first."""
-    front: list[RowsChoice] = []
-    for each in sorted(found, key=lambda each: (each.arena_bytes, _time(each))):
-        least = 1 if not each.graph.chains else _FASTER
-        if not front or _time(each) < least * _time(front[-1]):
-            front.append(each)
-    return tuple(front)
-
-
-def _time(way: RowsChoice) -> float:
-    """Cycles; without an estimate, those that turns are expected to take more."""
-    return way.cost if way.cycles is None else way.cycles
-
-
-def _planned(graph: Graph, choices: tuple[KernelChoice, ...], target: Target) -> RowsChoice:
-    return RowsChoice(graph, choices, arena_of(graph, choices), cycles_of(graph, choices, target))
+    return found[chosen], RowsReport(chosen, points, input_rows, max(len(handed), 1))

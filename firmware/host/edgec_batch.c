@@ -29,11 +29,13 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
         (void)model->set_activation_bits(context, form->bits);
     }
     const size_t runs = model->image_runs == 0U ? 1U : model->image_runs;
-    for (size_t run = sample * runs; run < (sample + 1U) * runs; ++run) {
+    const size_t image = runs / (model->image_passes == 0U ? 1U : model->image_passes);
+    for (size_t run = 0; run < runs; ++run) {
+        const size_t part = sample * image + run % image;
         for (uint32_t i = 0; i < model->num_inputs; ++i) {
             const edgec_tensor_t *tensor = &model->inputs[i];
             const size_t bytes = bytes_of_run(model, tensor, form->length);
-            (void)memcpy(arena + tensor->offset, inputs[i] + run * bytes, bytes);
+            (void)memcpy(arena + tensor->offset, inputs[i] + part * bytes, bytes);
         }
         status =
             form->length == 0U ? model->run(context) : model->run_length(context, form->length);

@@ -12,8 +12,10 @@ from random_parts import any_weights, moved_codes
 from random_reductions import average_pool, max_pool
 
 from edgec.ir import Graph, qops
+from edgec.passes.rows.partition import Lives
 from edgec.passes.rows.reads import row_reads
 from edgec.passes.rows.row_graph import in_turns
+from edgec.passes.rows.strips import strip_chains, strips_of
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
 
@@ -114,3 +116,47 @@ def _chain(
     )
     pace = Pace(int(rng.integers(1, 5)), bool(rng.integers(2)))
     return timeline(graph, nodes, reads, kept, pace, handed)
+
+
+def in_patches(
+    graph: Graph, first: int, end: int, count: int, pace: Pace, handed: str | None = None
+) -> Graph | None:
+    """The graph with some neighbours in strips that run in turns; None where they cannot.
+
+    Args:
+        graph: of `image_network`.
+        first, end: numbers of the nodes.
+        count: number of strips.
+        pace: rows of a time.
+        handed: an input that the caller hands over by rows.
+    """
+    nodes = graph.nodes[first:end]
+    reads = {node.name: found for node in nodes if (found := row_reads(graph, node))}
+    if len(reads) < len(nodes) or Lives(graph, handed).around(first, end).kept != {
+        nodes[-1].output
+    }:
+        return None
+    strips = strips_of(graph, first, end, reads, count)
+    if strips is None:
+        return None
+    cut = strips.within(graph)
+    chains = strip_chains(cut, strips, pace, handed)
+    return None if chains is None else in_turns(cut, chains, strips.columns)
+
+
+def patched(graph: Graph, rng: np.random.Generator, *, by_rows: bool = False) -> Graph | None:
+    """The graph with random neighbours in strips; None where these cannot be computed so.
+
+    Args:
+        graph: of `image_network`.
+        rng: decides.
+        by_rows: let the caller hand the input over by rows.
+    """
+    length = len(graph.nodes)
+    first = 0 if by_rows else int(rng.integers(length))
+    end = int(rng.integers(first, length)) + 1
+    handed = graph.inputs[0] if by_rows and len(graph.inputs) == 1 else None
+    if handed is not None and Lives(graph, None).last(handed) >= end:
+        return None
+    pace = Pace(int(rng.integers(1, 5)), bool(rng.integers(2)))
+    return in_patches(graph, first, end, int(rng.integers(2, 5)), pace, handed)

@@ -10,9 +10,9 @@ from edgec.ir.graph import Graph
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
-from edgec.workflow import rows
+from edgec.workflow import row_search
 from edgec.workflow.row_kernels import arena_of, cycles_of, peak_of
-from edgec.workflow.rows import RowsChoice, row_choices
+from edgec.workflow.row_search import RowsChoice, RowSearch, front_of
 
 
 def way(graph: Graph, floor_bytes: int, cycles: float) -> RowsChoice:
@@ -28,8 +28,8 @@ def test_a_slower_way_is_planned_while_no_faster_plan_is_as_small_as_its_floor(
         way(graph, floor, cycles) for floor, cycles in ((10, 1.0), (10, 2.0), (9, 4.0), (11, 3.0))
     )
     plans = iter([13, 11, 9])  # of `fast`, `slow` and `slowest`; `needless` has no plan
-    monkeypatch.setattr(rows, "arena_of", lambda _graph, _choices: next(plans))
-    found = rows._planned_ways([slowest, needless, slow, fast])
+    monkeypatch.setattr(row_search, "arena_of", lambda _graph, _choices: next(plans))
+    found = row_search._planned_ways([slowest, needless, slow, fast])
     assert [(each.cycles, each.arena_bytes) for each in found] == [(1.0, 13), (2.0, 11), (4.0, 9)]
 
 
@@ -38,7 +38,7 @@ def test_offered_arenas_are_those_of_plans(seed: int) -> None:
     graph, target = image_network(Net.seeded(seed), 12), Target.of(load_board("nucleo_l4r5zi"))
     choices = select_kernels(graph, target, {})
     whole = RowsChoice(graph, choices, arena_of(graph, choices), cycles_of(graph, choices, target))
-    offered = row_choices(whole, target, {})
+    offered = front_of((whole, *RowSearch(whole, target, {}).ways()))
     assert all(each.arena_bytes == arena_of(each.graph, each.choices) for each in offered)
     assert all(
         peak_of(each.graph, each.choices).arena_bytes <= each.arena_bytes for each in offered

@@ -197,6 +197,7 @@ class CompileOptions(IntegerOptions):
         optimize: what the generated library and the compiler of the firmware prefer.
         rows: layers that compute a few rows at a time.
         input_rows: the caller hands the input over by rows, so that no whole image is in memory.
+        input_passes: times that the caller can hand the rows of one image over, 1 or more.
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.
@@ -217,6 +218,7 @@ class CompileOptions(IntegerOptions):
     optimize: Optimize = Optimize.SPEED
     rows: Rows = Rows.AUTO
     input_rows: bool = False
+    input_passes: int = 1
     stream: StreamOptions | None = None
     front_end: FrontEndOptions | None = None
 
@@ -250,6 +252,13 @@ class CompileOptions(IntegerOptions):
                     self.app is App.CONSOLE,
                     "is not what MLPerf's runner asks for: it sends whole inputs",
                     "leave out --input-rows or --app",
+                ),
+                Effect(
+                    "--input-passes",
+                    self.input_passes != 1,
+                    self.input_rows and self.rows is Rows.AUTO,
+                    "lets patches of an image that comes by rows keep a limit of memory",
+                    "give --input-rows, without --rows, or leave out --input-passes",
                 ),
                 Effect(
                     "--stream",

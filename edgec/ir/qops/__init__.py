@@ -53,7 +53,15 @@ from edgec.ir.qops.products import (
 from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, QTopK
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
-from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
+from edgec.ir.qops.rows import (
+    COLUMN_COPIES,
+    QColumnsFrom,
+    QColumnsInto,
+    QColumnsJoined,
+    QRowsFrom,
+    QRowsInto,
+    RowView,
+)
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -76,6 +84,7 @@ __all__ = [
     "ATTENTION_SHIFT",
     "BROADCAST",
     "CHAINED",
+    "COLUMN_COPIES",
     "DISTANCE_BITS",
     "DISTANCE_SHIFT",
     "HEAD_COLUMNS",
@@ -112,6 +121,9 @@ __all__ = [
     "QAveragePool",
     "QCarry",
     "QChain",
+    "QColumnsFrom",
+    "QColumnsInto",
+    "QColumnsJoined",
     "QCompare",
     "QConcat",
     "QConv",

@@ -92,8 +92,23 @@ class IntegerOperator(Operator):
         """
         return EACH_ROW if self.EACH_ELEMENT else None
 
+    def column_window(self, inputs: Any) -> RowWindow | None:
+        """Columns of x that a column of the output needs, as `row_window` has it of rows.
+
+        Args:
+            inputs: the operands' shapes, a record of `Inputs`.
+
+        Returns:
+            The window; None where the operator does not compute images column by column.
+        """
+        return EACH_ROW if self.EACH_ELEMENT else None
+
     def without_row_padding(self) -> Self:
         """The operator for rows that have their padding above and below."""
+        return self
+
+    def with_column_padding(self, left: int, right: int) -> Self:
+        """The operator for some of the columns, of whose padding so many lie within its windows."""
         return self
 
     def verify(self, inputs: Any, output: Value) -> None:

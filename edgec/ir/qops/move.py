@@ -16,7 +16,7 @@ from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.ops import PadMode
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
 from edgec.ir.qops.operands import CODES, MOVABLE, Operand, tensor, value
-from edgec.ir.rows import EACH_ROW, ROWS, RowWindow
+from edgec.ir.rows import COLUMNS, EACH_ROW, ROWS, RowWindow
 from edgec.ir.shapes import concat_shape, need, padded_shape
 
 
@@ -35,6 +35,9 @@ class QConcat(IntegerOperator):
 
     def row_window(self, inputs: Inputs[Shape]) -> RowWindow | None:
         return EACH_ROW if self.axis > ROWS else None
+
+    def column_window(self, inputs: Inputs[Shape]) -> RowWindow | None:
+        return EACH_ROW if self.axis > COLUMNS else None
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.concatenate([part.array for part in inputs.parts], axis=self.axis)

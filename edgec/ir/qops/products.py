@@ -36,7 +36,7 @@ from edgec.ir.qops.operands import (
     tensor,
 )
 from edgec.ir.qops.tflite_forms import Once15, TwoRoundings31
-from edgec.ir.rows import RowWindow, without_rows
+from edgec.ir.rows import RowWindow, with_columns, without_rows
 from edgec.ir.shapes import (
     Pads2D,
     Pair,
@@ -147,11 +147,20 @@ class QConv(PlainLayer):
         return y
 
     def row_window(self, inputs: PlainLayer.Inputs[Shape]) -> RowWindow:
-        size = (inputs.w[1] - 1) * self.dilations[0] + 1
-        return RowWindow(size, self.strides[0], self.pads[0])
+        return self._window(inputs, 0)
+
+    def column_window(self, inputs: PlainLayer.Inputs[Shape]) -> RowWindow:
+        return self._window(inputs, 1)
+
+    def _window(self, inputs: PlainLayer.Inputs[Shape], axis: int) -> RowWindow:
+        size = (inputs.w[1 + axis] - 1) * self.dilations[axis] + 1
+        return RowWindow(size, self.strides[axis], self.pads[axis])
 
     def without_row_padding(self) -> Self:
         return replace(self, pads=without_rows(self.pads))
+
+    def with_column_padding(self, left: int, right: int) -> Self:
+        return replace(self, pads=with_columns(self.pads, left, right))
 
     def macs(self, inputs: PlainLayer.Inputs[Shape], output: Shape) -> int:
         return math.prod(output) * math.prod(inputs.w[1:])

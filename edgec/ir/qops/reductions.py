@@ -20,7 +20,7 @@ from edgec.ir.qops.forms import CodeMean, Requant31, Rescale16x15, codes
 from edgec.ir.qops.layer_end import need_form, need_single
 from edgec.ir.qops.operands import CODES, Operand, span_of, table, tensor, value
 from edgec.ir.qops.tflite_forms import TwoRoundings31
-from edgec.ir.rows import RowWindow, without_rows
+from edgec.ir.rows import RowWindow, with_columns, without_rows
 from edgec.ir.shapes import Pads2D, Pair, need, pool_shape, reduced_shape
 
 _SUMS = (ReduceKind.MEAN, ReduceKind.SUM)
@@ -130,8 +130,15 @@ class QAveragePool(IntegerOperator):
             return None
         return RowWindow((self.kernel[0] - 1) * self.dilations[0] + 1, self.strides[0])
 
+    def column_window(self, inputs: Inputs[Shape]) -> RowWindow:
+        size = (self.kernel[1] - 1) * self.dilations[1] + 1
+        return RowWindow(size, self.strides[1], self.pads[1])
+
     def without_row_padding(self) -> Self:
         return replace(self, pads=without_rows(self.pads))
+
+    def with_column_padding(self, left: int, right: int) -> Self:
+        return replace(self, pads=with_columns(self.pads, left, right))
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide if isinstance(self.output, CodeMean) else inputs.x.centred
@@ -180,11 +187,20 @@ class QMaxPool(IntegerOperator):
         return pool_shape(inputs.x, self.kernel, self)
 
     def row_window(self, inputs: Inputs[Shape]) -> RowWindow:
-        size = (self.kernel[0] - 1) * self.dilations[0] + 1
-        return RowWindow(size, self.strides[0], self.pads[0], least_code=True)
+        return self._window(0)
+
+    def column_window(self, inputs: Inputs[Shape]) -> RowWindow:
+        return self._window(1)
+
+    def _window(self, axis: int) -> RowWindow:
+        size = (self.kernel[axis] - 1) * self.dilations[axis] + 1
+        return RowWindow(size, self.strides[axis], self.pads[axis], least_code=True)
 
     def without_row_padding(self) -> Self:
         return replace(self, pads=without_rows(self.pads))
+
+    def with_column_padding(self, left: int, right: int) -> Self:
+        return replace(self, pads=with_columns(self.pads, left, right))
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
         padded = padded_image(self, inputs.x.array, np.iinfo(inputs.x.array.dtype).min)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph
-from edgec.passes.rows.partition import IMPOSSIBLE, Need, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Sections, chains_of
+from edgec.passes.rows.price import Need
 from edgec.passes.rows.timeline import Pace
 
 _FEWEST = (Pace(1),)

@@ -10,14 +10,14 @@ that keep below it, or below a limit, the cheapest ones are a shortest path in t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-import numpy as np
-
-from edgec.ir.graph import Graph, Node
-from edgec.passes.rows.reads import Read, row_bytes, row_reads
+from edgec.ir.graph import Graph
+from edgec.passes.rows.price import ChainPrice, Needs
+from edgec.passes.rows.reads import Read, row_reads
+from edgec.passes.rows.strips import Strips
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
 PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
@@ -25,26 +25,21 @@ _LONGEST = 48
 """Nodes of a chain at most."""
 IMPOSSIBLE = 1 << 62
 """More bytes than there are."""
-_CALL_CYCLES = 150.0
-_BYTE_CYCLES = 0.75
-"""Cycles of a byte that slides, or that is read again: a load and a store of a word take three."""
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Memory and time of a node that computes some rows at a time.
+@dataclass(frozen=True, slots=True, eq=False)
+class Patches:
+    """Neighbours that are computed in vertical strips.
 
     Attributes:
-        scratch_bytes: its working memory.
-        cycles: estimated time of one call; None: nobody has measured the core.
+        strips: their nodes.
+        chains: times of each strip.
+        macs: multiply-accumulates of all strips beyond those of the neighbours.
     """
 
-    scratch_bytes: int
-    cycles: float | None = None
-
-
-Needs = Callable[[Node, tuple[Read, ...], int], Need]
-"""Need of a node that reads some operands by rows and computes a number of rows at a time."""
+    strips: Strips
+    chains: tuple[Timeline, ...]
+    macs: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +50,8 @@ class Section:
         first, end: numbers of its nodes, half-open.
         size_bytes: bytes that live while it runs.
         cost: cycles that running in turns takes beyond those of whole layers, estimated.
-        chain: its times; None: a node as it is.
+        chain: its times; None: a node as it is, or patches.
+        patches: strips of its nodes that are computed one by one, each a chain; None: no such.
     """
 
     first: int
@@ -63,6 +59,14 @@ class Section:
     size_bytes: int
     cost: float
     chain: Timeline | None = None
+    patches: Patches | None = None
+
+    @property
+    def chains(self) -> tuple[Timeline, ...]:
+        """Its chains, in order."""
+        if self.patches is not None:
+            return self.patches.chains
+        return () if self.chain is None else (self.chain,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,6 +119,19 @@ class Sections:
         more = replace(section, size_bytes=size_bytes)
         return replace(self, all=tuple(more if s is section else s for s in self.all))
 
+    def low(self, limit_bytes: int) -> frozenset[int]:
+        """Numbers of the nodes that some section within a limit holds."""
+        found: set[int] = set()
+        for each in self.all:
+            if each.size_bytes <= limit_bytes:
+                found.update(range(each.first, each.end))
+        return frozenset(found)
+
+    def with_more(self, sections: Iterable[Section]) -> Sections:
+        """These with others."""
+        found = sorted((*self.all, *sections), key=lambda each: (each.end, each.cost))
+        return replace(self, all=tuple(found))
+
     def cheapest(self, limit_bytes: int) -> tuple[Section, ...]:
         """The chains of the cheapest way whose sections all stay within a limit.
 
@@ -131,7 +148,7 @@ class Sections:
         found: list[Section] = []
         end = count
         while (section := last[end]) is not None:
-            if section.chain is not None:
+            if section.chains:
                 found.append(section)
             end = section.first
         return tuple(reversed(found))
@@ -161,6 +178,62 @@ def chains_of(
     return tuple(cutter.chains())
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """Tensors around some neighbours.
+
+    Attributes:
+        read: whole tensors that they read.
+        dying: those of them that nobody reads later.
+        kept: outputs of theirs that others read, or outputs of the graph.
+        beside_bytes: bytes of tensors that live meanwhile, and that they do not read.
+    """
+
+    read: frozenset[str]
+    dying: frozenset[str]
+    kept: frozenset[str]
+    beside_bytes: int
+
+
+class Lives:
+    """When the values of a graph are made and read.
+
+    Args:
+        graph: INTEGER stage, straight.
+        handed: an input that the caller hands over by rows: it is never there as a whole.
+    """
+
+    def __init__(self, graph: Graph, handed: str | None) -> None:
+        self._graph, self._handed = graph, handed
+        self._born = dict.fromkeys(graph.inputs, -1)
+        self._last: dict[str, int] = {}
+        for number, node in enumerate(graph.nodes):
+            self._born.update(dict.fromkeys(node.outputs, number))
+            self._last.update((name, number) for name in node.inputs if name in graph.values)
+        self._last.update(dict.fromkeys(graph.outputs, len(graph.nodes)))
+
+    def last(self, name: str) -> int:
+        """Number of the last node that reads a value; of an output one more than there are."""
+        return self._last.get(name, -1)
+
+    def around(self, first: int, end: int) -> Around:
+        """The tensors around the nodes [first, end)."""
+        nodes = self._graph.nodes[first:end]
+        names = (name for node in nodes for name in node.inputs if name != self._handed)
+        read = frozenset(name for name in names if self._born.get(name, first) < first)
+        return Around(
+            read,
+            frozenset(name for name in read if self._last[name] < end),
+            frozenset(node.output for node in nodes if self.last(node.output) >= end),
+            sum(
+                self._graph.values[name].size_bytes
+                for name, born in self._born.items()
+                if born < first and self.last(name) >= end
+                if name not in read and name != self._handed
+            ),
+        )
+
+
 class _Cutter:
     """Finds chains."""
 
@@ -175,21 +248,15 @@ class _Cutter:
         whole_cycles: Mapping[str, float],
     ) -> None:
         self._paces_tried = paces
-        self._graph, self._most, self._needs = graph, most_bytes, needs
-        self._handed, self._whole_cycles = handed, whole_cycles
-        self._known: dict[tuple[str, int], Need] = {}
+        self._graph, self._most, self._handed = graph, most_bytes, handed
         self._nodes = graph.nodes
         self._reads: dict[str, tuple[Read, ...]] = {}
         for node in graph.nodes:
             found = row_reads(graph, node)
             if found is not None and node.name not in fixed:
                 self._reads[node.name] = found
-        self._born = dict.fromkeys(graph.inputs, -1)
-        self._last: dict[str, int] = {}
-        for number, node in enumerate(graph.nodes):
-            self._born.update(dict.fromkeys(node.outputs, number))
-            self._last.update((name, number) for name in node.inputs if name in graph.values)
-        self._last.update(dict.fromkeys(graph.outputs, len(graph.nodes)))
+        self._price = ChainPrice(graph, self._reads, needs, whole_cycles)
+        self._lives = Lives(graph, handed)
 
     def chains(self) -> Iterator[Section]:
         """All chains that could serve."""
@@ -206,114 +273,23 @@ class _Cutter:
         """A chain at each pace; those that are neither smaller nor cheaper than another are not."""
         nodes = self._nodes[first:end]
         handed = self._handed if first == 0 else None
-        if handed is not None and self._last.get(handed, -1) >= end:
+        if handed is not None and self._lives.last(handed) >= end:
             return  # somebody else reads it, too
-        kept = frozenset(n.output for n in nodes if self._last.get(n.output, -1) >= end)
-        if len(kept) == len(nodes) and handed is None:
+        around = self._lives.around(first, end)
+        if len(around.kept) == len(nodes) and handed is None:
             return
-        read = {name for n in nodes for name in n.inputs if self._born.get(name, first) < first}
-        read.discard(handed or "")
-        beside = sum(
-            self._graph.values[name].size_bytes
-            for name, born in self._born.items()
-            if born < first and self._last.get(name, -1) >= end and name not in read
-            if name != self._handed
-        )
         found: list[Section] = []
         for pace in self._paces_tried:
-            chain = timeline(self._graph, nodes, self._reads, kept, pace, handed)
+            chain = timeline(self._graph, nodes, self._reads, around.kept, pace, handed)
             if chain is None:
                 continue
-            dying = frozenset(name for name in read if self._last[name] < end)
-            size_bytes = beside + self._bytes(chain, read, dying)
+            own = self._price.size_bytes(chain, around.read, around.dying)
+            size_bytes = around.beside_bytes + own
             if size_bytes < self._most:
-                found.append(Section(first, end, size_bytes, self._cost(chain), chain))
+                found.append(Section(first, end, size_bytes, self._price.cost(chain), chain))
         found.sort(key=lambda each: (each.size_bytes, each.cost))
         least = math.inf
         for each in found:
             if each.cost < least:
                 least = each.cost
                 yield each
-
-    def _bytes(self, chain: Timeline, read: set[str], dying: frozenset[str]) -> int:
-        """Bytes of the tensors and buffers of a chain."""
-        graph = self._graph
-        whole = {name: self._whole_bytes(chain, name) for name in (*read, *chain.kept)}
-        saved = max(
-            (
-                whole[output]
-                + whole[source]
-                - max(whole[source], gap + whole[source], whole[output])
-                for output in chain.kept
-                for source in dying & chain_reads(chain)
-                if (gap := _gap(graph, chain, output, source)) < whole[output]
-            ),
-            default=0,
-        )
-        rows = {name: row_bytes(graph, name) for name in chain.depths}
-        lasting, passing = 0, {}
-        handed = "" if chain.handed is None else chain.handed.name
-        for name, firing in chain.written().items():
-            depth = chain.depths.get(name)
-            if depth is not None and (depth > firing.rows or name == handed):
-                lasting += depth * rows[name]
-            elif depth is not None:
-                passing[name] = firing.rows * rows[name]
-        step = max(
-            self._need(node, chain.firings[node.name].rows).scratch_bytes
-            + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
-            for node in chain.nodes
-        )
-        return sum(whole.values()) - saved + lasting + step
-
-    def _need(self, node: Node, rows: int) -> Need:
-        key = node.name, rows
-        if key not in self._known:
-            self._known[key] = self._needs(node, self._reads[node.name], rows)
-        return self._known[key]
-
-    def _whole_bytes(self, chain: Timeline, name: str) -> int:
-        top, bottom = chain.margins.get(name, (0, 0))
-        value = self._graph.values[name]
-        if not top and not bottom:
-            return value.size_bytes
-        return value.size_bytes + (top + bottom) * row_bytes(self._graph, name)
-
-    def _cost(self, chain: Timeline) -> float:
-        """Cycles that running in turns takes beyond those of whole layers."""
-        graph = self._graph
-        cost = chain.slid_bytes(graph) * _BYTE_CYCLES
-        for node in chain.nodes:
-            firing = chain.firings[node.name]
-            once, whole = self._need(node, firing.rows).cycles, self._whole_cycles.get(node.name)
-            if once is not None and whole is not None:
-                cost += once * firing.count - whole
-                continue
-            cost += _CALL_CYCLES * firing.count
-            for read in self._reads[node.name]:
-                again = read.window.height(firing.rows) - read.window.advance(firing.rows)
-                each = firing.count * row_bytes(graph, read.name) * _BYTE_CYCLES
-                cost += max(again, 0) * each
-        return cost
-
-
-def chain_reads(chain: Timeline) -> frozenset[str]:
-    """Whole tensors that a chain reads by rows."""
-    return frozenset(part.read.name for part in chain.slices if part.read.name not in chain.depths)
-
-
-def _gap(graph: Graph, chain: Timeline, output: str, source: str) -> int:
-    """About the least distance from an output to an input that it takes the place of."""
-    writer = next(node for node in chain.nodes if node.output == output)
-    made, each = chain.firings[writer.name], row_bytes(graph, output)
-    parts = [part for part in chain.slices if part.read.name == source]
-    read_each, top = row_bytes(graph, source), chain.margins.get(source, (0, 0))[0]
-    times = np.arange(made.count)
-    turns, ends = made.phase + made.period * times, (times + 1) * made.rows * each
-    found = 0
-    for part in parts:
-        firing = chain.firings[part.node]
-        later = np.maximum(-(-(turns - firing.phase) // firing.period), 0)
-        gaps = (ends - (top + part.start + part.step * later) * read_each)[later < firing.count]
-        found = max(found, int(gaps.max(initial=0)))
-    return found

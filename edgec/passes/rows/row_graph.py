@@ -15,8 +15,9 @@ its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, Node, Value
@@ -26,14 +27,19 @@ from edgec.passes.rows.reads import Read, inputs_for_rows
 from edgec.passes.rows.timeline import RowSlice, Timeline
 
 
-def in_turns(graph: Graph, chains: Sequence[Timeline]) -> Graph:
+def in_turns(
+    graph: Graph,
+    chains: Sequence[Timeline],
+    columns: Mapping[str, tuple[str, tuple[int, int]]] = MappingProxyType({}),
+) -> Graph:
     """The graph with some chains in turns.
 
     Args:
         graph: INTEGER stage, straight, without chains.
         chains: times of neighbours in the order of the graph; no node is in two of them.
+        columns: for nodes that compute some columns, of which tensor and which (`strips.Strip`).
     """
-    return _Rewriting(graph, chains).graph()
+    return _Rewriting(graph, chains, columns).graph()
 
 
 def by_itself(graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Graph:
@@ -83,8 +89,13 @@ def _front(constant: Constant, count: int, name: str) -> Constant:
 class _Rewriting:
     """Values and nodes of the new graph."""
 
-    def __init__(self, graph: Graph, chains: Sequence[Timeline]) -> None:
-        self._graph, self._chains = graph, chains
+    def __init__(
+        self,
+        graph: Graph,
+        chains: Sequence[Timeline],
+        columns: Mapping[str, tuple[str, tuple[int, int]]],
+    ) -> None:
+        self._graph, self._chains, self._columns = graph, chains, columns
         self._values, self._constants = dict(graph.values), dict(graph.constants)
         self._taken = {*graph.values, *graph.constants}
         self._names = {node.name for node in graph.nodes}
@@ -220,7 +231,11 @@ class _Rewriting:
             fills.append(RowFill(self._padded[name], padding[name], *self._margins[name]))
         whole = {part.read.name for part in chain.slices if part.read.name not in chain.depths}
         roots = frozenset(self._padded.get(name, name) for name in (*whole, *chain.kept))
-        names = {node.name: node.output for node in chain.nodes}
+        names, firings = {node.name: node.output for node in chain.nodes}, dict(chain.firings)
+        for node in chain.nodes:
+            if node.name in self._columns:
+                names[node.name], columns = self._columns[node.name]
+                firings[node.name] = replace(firings[node.name], columns=columns)
         kept = {node.name: buffers[node.output] for node in chain.nodes if node.output in buffers}
         title = f"{chain.nodes[0].output} to {chain.nodes[-1].output}"
-        return RowChain(title, chain.turns, chain.firings, names, kept, tuple(fills), roots, handed)
+        return RowChain(title, chain.turns, firings, names, kept, tuple(fills), roots, handed)

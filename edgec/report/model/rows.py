@@ -15,6 +15,8 @@ class RowsPoint:
         layers: layers that run in turns.
         chains: loops that they form.
         rows: the fewest and the most rows that one of them computes each time; 0: none does.
+        macs: multiply-accumulates of a run.
+        patches: the most strips that layers are computed in, one by one; 1: none are.
     """
 
     arena_bytes: int
@@ -22,6 +24,8 @@ class RowsPoint:
     layers: int
     chains: int
     rows: tuple[int, int]
+    macs: int = 0
+    patches: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +37,10 @@ class RowsReport:
         front: the smallest arena first, the fastest, with each layer as a whole, last; where the
             input comes by rows, that is none of the ways.
         input_rows: rows of the input that a run takes; 0: it takes all.
+        input_passes: how often the caller hands these rows of an image over.
     """
 
     chosen: int
     front: tuple[RowsPoint, ...]
     input_rows: int = 0
+    input_passes: int = 1

@@ -98,6 +98,9 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     if (model->image_runs > 0U) {
         reply_number("image_runs=", model->image_runs);
     }
+    if (model->image_passes > 0U) {
+        reply_number("image_passes=", model->image_passes);
+    }
 #endif
     reply_number("steps=", model->num_steps);
     if (model->set_activation_bits != NULL) {

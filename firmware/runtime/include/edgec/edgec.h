@@ -117,6 +117,8 @@ typedef struct edgec_model {
     /* Runs that take an image together, each the next rows; 0: a run takes it whole.  `reset`
      * forgets the rows that came. */
     uint32_t image_runs;
+    /* Times that the caller hands an image over, one after another, within these runs; 0: once. */
+    uint32_t image_passes;
 } edgec_model_t;
 
 #ifdef __cplusplus
