@@ -123,7 +123,8 @@ def compile_model(
             heard_model(with_stream(exact, options.stream), front), target, options.pool, say
         )
         say("planning memory")
-        made, placement, speed, rows = placed(pools, target, options, say)
+        places = placed(pools, target, options, say)
+        made, placement = places.made, places.placement
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -158,9 +159,10 @@ def compile_model(
                 placement,
                 options.optimize,
                 run_stack,
-                speed,
-                rows,
+                places.speed,
+                places.rows,
                 stream_report(ready, exact, target, options),
+                places.tuned,
             )
             found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)
