@@ -27,7 +27,6 @@ from choice_shapes import held_out, training
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.choice.prices import PRICES_FILE, CorePrices, price_tables
 from edgec.kernels.common.parts import UNMEASURED, Run
-from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import kernel_candidates
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -101,8 +100,7 @@ def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, 
     missing = [layer for layer in dict.fromkeys(layers) if str(layer) not in known]
     for found in measure(missing, board):
         known[str(found[0].layer)] = {
-            _name(each.choice.spec): (each.counts.cycles, each.counts.ideal_cycles)
-            for each in found
+            each.choice.way: (each.counts.cycles, each.counts.ideal_cycles) for each in found
         }
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,23 +113,18 @@ def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, 
     }
 
 
-def _name(spec: KernelSpec) -> str:
-    """The family, with the words in a turn of its loop where it has such a loop."""
-    return f"{spec.family} by {getattr(spec, 'unrolled', 1):d}"
-
-
 def _ways(layer: Layer, taken: Taken, target: Target) -> list[Way]:
     graph, estimator = graph_of([layer]), Estimator.of(target)
     ways = []
     for each in kernel_candidates(graph, graph.nodes[0], target):
         parts = each.family.parts(each.spec, Run(estimator.form))
         counts = {} if parts is None or UNMEASURED in parts.counts else parts.counts
-        if _name(each.spec) in taken:
+        if each.way in taken:
             ways.append(
                 Way(
                     each.spec.family,
                     {part: n for part, n in counts.items() if n},
-                    *taken[_name(each.spec)],
+                    *taken[each.way],
                     estimator.cycles(each.family, each.spec) or 0.0,
                 )
             )

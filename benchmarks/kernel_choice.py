@@ -33,7 +33,6 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError, MemoryPlanError
 from edgec.commands.compile_facts import placement_report, share_of
 from edgec.ir.graph import Graph
-from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels
 from edgec.lower.placed import lowered
 from edgec.profile.pricing import Pricer
@@ -147,7 +146,7 @@ def _measured(
 def _row(
     network: str, board: Board, step: int, ways: Sequence[KernelChoice], cycles: Sequence[int]
 ) -> Row:
-    names = _names([way.spec for way in ways])
+    names = [way.way for way in ways]
     best = min(range(len(ways)), key=lambda at: cycles[at])
     return Row(
         network,
@@ -159,17 +158,6 @@ def _row(
         cycles[best],
         dict(zip(names[1:], cycles[1:], strict=True)),
     )
-
-
-def _names(specs: Sequence[KernelSpec]) -> list[str]:
-    """Families, with the words in a turn of the loop where there are several loops."""
-    families = [spec.family for spec in specs]
-    return [
-        f"{spec.family} by {getattr(spec, 'unrolled')}"  # noqa: B009
-        if families.count(spec.family) > 1
-        else spec.family
-        for spec in specs
-    ]
 
 
 def summary(rows: Sequence[Row]) -> list[str]:

@@ -42,6 +42,8 @@ MAX_SAMPLE_BYTES = 4 << 30
 """Most bytes of the samples of one input."""
 MAX_BOARD_BYTES = 64 << 10
 """Largest board or project file."""
+MAX_TUNE_BYTES = 4 << 20
+"""Largest tune file: some thousand layers."""
 MAX_BOARD_LINE = 1_000
 """Longest line of a board file: the time that a key of many parts takes grows as its square."""
 SWEEP_BLOCK_NODES = 128
@@ -91,5 +93,6 @@ LIMITS = (
     Limit("vectors of a weight pool that make up one of a layer", MAX_TERMS, "vectors"),
     Limit("samples of one input", MAX_SAMPLE_BYTES, "bytes"),
     Limit("board or project file", MAX_BOARD_BYTES, "bytes"),
-    Limit("line of a board or project file", MAX_BOARD_LINE, "characters"),
+    Limit("tune file", MAX_TUNE_BYTES, "bytes"),
+    Limit("line of a board, project or tune file", MAX_BOARD_LINE, "characters"),
 )

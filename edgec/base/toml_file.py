@@ -12,19 +12,22 @@ from edgec.base.errors import ConfigError
 from edgec.base.limits import MAX_BOARD_BYTES, MAX_BOARD_LINE
 
 
-def read_toml(path: Path, what: str, hint: str) -> dict[str, Any]:
+def read_toml(
+    path: Path, what: str, hint: str, most_bytes: int = MAX_BOARD_BYTES
+) -> dict[str, Any]:
     """The keys of a TOML file of a user.
 
     Args:
         path: the file.
         what: what it is, for messages, such as "board file".
         hint: what to do when it cannot be read.
+        most_bytes: the largest that is read.
 
     Raises:
         ConfigError: it cannot be read, is too large, or is not TOML.
     """
     try:
-        return tomllib.loads(_text(path, what, hint))
+        return tomllib.loads(_text(path, what, hint, most_bytes))
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"cannot read the {what}: {reason}", where=str(path)) from error
@@ -32,7 +35,7 @@ def read_toml(path: Path, what: str, hint: str) -> dict[str, Any]:
         raise ConfigError(f"not a TOML file: {error}", where=str(path), hint=hint) from error
 
 
-def _text(path: Path, what: str, hint: str) -> str:
+def _text(path: Path, what: str, hint: str, most_bytes: int) -> str:
     """The text of the file.
 
     Raises:
@@ -45,8 +48,9 @@ def _text(path: Path, what: str, hint: str) -> str:
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     if not stat.S_ISREG(found.st_mode):
         raise ConfigError(f"the {what} is a device or a pipe", where=str(path), hint=hint)
-    if found.st_size > MAX_BOARD_BYTES:
-        raise ConfigError(f"the {what} is larger than 64 KB", where=str(path), hint=hint)
+    if found.st_size > most_bytes:
+        size = f"{most_bytes >> 10:,} KB"
+        raise ConfigError(f"the {what} is larger than {size}", where=str(path), hint=hint)
     text = path.read_text(encoding="utf-8")
     if max(map(len, text.splitlines()), default=0) > MAX_BOARD_LINE:
         reason = f"a line of the {what} is longer than {MAX_BOARD_LINE:,} characters"

@@ -35,6 +35,7 @@ from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
+from edgec.cli.tune import tune_command
 from edgec.cli.validate import validate
 from edgec.report import console
 
@@ -76,6 +77,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "quantize": quantize,
     "compress": compress,
     "explore": explore,
+    "tune": tune_command,
     "bundle": bundle,
     "export": export,
     "inspect": inspect,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -68,6 +68,7 @@ from edgec.cli.stream_options import (
     StreamFrames,
     StreamOption,
 )
+from edgec.cli.tune_options import NoTuneOption, TuneOption
 from edgec.report.progress import status
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ class CompileRequest:
         cache: take the output from the cache if nothing has changed.
         labelled: the project's samples with labels as words of a command, after an option like
             --data; empty where none are known.
+        tune: tune file that the user named; None: one that lies beside project or model is taken.
+        tunes: kernels are those of a tune file where there is one.
+        project: folder of the project file; None: there is none.
     """
 
     model: Path
@@ -97,6 +101,35 @@ class CompileRequest:
     options: CompileOptions
     cache: bool = True
     labelled: tuple[str, ...] = ()
+    tune: Path | None = None
+    tunes: bool = True
+    project: Path | None = None
+
+    @property
+    def tune_file(self) -> Path | None:
+        """The tune file: as named, or what lies beside the project file or the model."""
+        from edgec.target.tune_file import TUNE_FILE
+
+        if self.tune is not None or not self.tunes:
+            return self.tune
+        folders = (*(() if self.project is None else (self.project,)), self.model.parent)
+        return next((each / TUNE_FILE for each in folders if (each / TUNE_FILE).exists()), None)
+
+    def with_kernels(self) -> CompileRequest:
+        """The request with the kernels that its tune file has for the board.
+
+        Raises:
+            ConfigError: the file cannot be read, or was named and has nothing for the board.
+        """
+        file = self.tune_file
+        if file is None or self.options.tuned is not None:
+            return self
+        from edgec.target.board import load_board
+        from edgec.target.tune_file import kernels_of
+
+        board, asked = load_board(self.board), self.tune is not None
+        tuned = kernels_of(file, board, self.options.optimize, asked=asked)
+        return replace(self, options=replace(self.options, tuned=tuned), tune=None, tunes=False)
 
     @property
     def reads(self) -> tuple[Path, ...]:
@@ -124,18 +157,19 @@ class CompileRequest:
         Raises:
             EdgecError: any of its kinds.
         """
-        self.check()
+        ready = self.with_kernels()
+        ready.check()
         from edgec.commands.compile_cached import build
 
         with status("compiling") as say:
             return build(
-                self.model,
-                self.board,
-                samples=self.samples,
-                out=self.out,
-                options=self.options,
+                ready.model,
+                ready.board,
+                samples=ready.samples,
+                out=ready.out,
+                options=ready.options,
                 progress=say,
-                cache=self.cache,
+                cache=ready.cache,
             )
 
 
@@ -237,6 +271,8 @@ def compile_request(
     rows: RowsOption = Rows.AUTO,
     input_rows: InputRowsOption = False,
     input_passes: InputPassesOption = 1,
+    tune: TuneOption = None,
+    no_tune: NoTuneOption = False,
     *,
     project: ProjectFile | None = None,
 ) -> CompileRequest:
@@ -300,10 +336,17 @@ def compile_request(
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app), resample)
     if project is None:
-        return CompileRequest(model, board, samples, out, options, cache)
+        return CompileRequest(
+            model, board, samples, out, options, cache, tune=tune, tunes=not no_tune
+        )
     folder = default_folder(model, board, project.folder) if out is None else out
     labelled = _labelled(project.labelled_data, normalize, resample)
-    return CompileRequest(model, board, samples, folder, options, cache, labelled)
+    return CompileRequest(
+        *(model, board, samples, folder, options, cache, labelled),
+        tune=tune,
+        tunes=not no_tune,
+        project=project.folder,
+    )
 
 
 def _labelled(data: Path | None, normalize: str | None, resample: bool) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ SHORT: Mapping[str, str] = {
     "quantize": "write a quantized ONNX file; train in integers",
     "compress": "make weights 7 to 10 times smaller by shared vectors",
     "explore": "try builds; show those that none beats",
+    "tune": "measure kernels of layers; keep the fastest",
     "bundle": "several builds in one firmware",
     "export": "C library for Arduino, CMake, ESP-IDF, Zephyr, ...",
     "inspect": "operators of a model, and what is not supported",
@@ -62,6 +63,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         '    --select "drop<=0.5 smallest flash"',
         "edgec explore --worker --storage shared/study.journal",
     ),
+    "tune": (
+        "edgec tune model.onnx --board nucleo",
+        "edgec tune model.onnx --board nucleo --tune shared/kernels.toml",
+        "edgec compile model.onnx --board nucleo --tune shared/kernels.toml",
+    ),
     "bundle": ("edgec bundle build/one build/two --out build/both",),
     "export": ("edgec export build/mine --as arduino", "edgec export build/mine --as idf"),
     "inspect": ("edgec inspect model.onnx",),
@@ -78,6 +84,10 @@ COMMON: Mapping[str, frozenset[str]] = {
     "compile": frozenset(
         {"model", "board", "calibration", "normalize", "shape", "precision", "effort", "out"}
         | {"labels", "optimize", "html", "verbose", "help", "help_all"}
+    ),
+    "tune": frozenset(
+        {"model", "board", "calibration", "normalize", "shape", "precision", "optimize", "tune"}
+        | {"again", "workers", "json", "project", "verbose", "help", "help_all"}
     ),
     "compress": frozenset(
         {"models", "output", "calibration", "train", "evaluation", "pool_size", "max_drop"}

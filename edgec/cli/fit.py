@@ -29,6 +29,7 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
         EdgecError: the limits cannot be read, or nothing is within them.
     """
     limits = FitLimits.parse(text)
+    request = request.with_kernels()
     from edgec.commands.fit_check import check_fit
     from edgec.target.board import load_board
 
@@ -40,7 +41,7 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
     with status("fitting") as say:
         search = Search(request.model, board, request.samples, request.options, limits, say)
         found = search.run()
-    return replace(request, options=found.options), found
+    return replace(request, options=found.options, tune=None, tunes=False), found
 
 
 def print_fitted(fitted: Fitted, built: Built, request: CompileRequest, *, quiet: bool) -> None:

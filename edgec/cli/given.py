@@ -17,6 +17,15 @@ from edgec.base.main_program import main_files
 from edgec.cli.options import STDIN, HelpAll, Verbose
 from edgec.report import console
 
+
+def _check_tune_file(path: Path) -> None:
+    """Refuse a damaged tune file; one that is not there yet is a new one to `edgec tune`."""
+    from edgec.target.tune_file import read_tune_file
+
+    if path.exists():
+        read_tune_file(path)
+
+
 CHECKS: Mapping[str, Callable[[Path], object]] = {
     **dict.fromkeys(("model", "models", "teacher"), check_model_file),
     **dict.fromkeys(
@@ -25,6 +34,7 @@ CHECKS: Mapping[str, Callable[[Path], object]] = {
     **dict.fromkeys(("folder", "folders"), check_build_folder),
     "labels": read_labels,
     "main": main_files,
+    "tune": _check_tune_file,
 }
 """Parameter that names files to read to what refuses one."""
 

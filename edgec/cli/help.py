@@ -142,7 +142,12 @@ class ReadableGroup(TyperGroup):
         ]
         for line in _wrapped("Options: " + ("  " if above else ", ").join(options), width, "  "):
             console.print(Text(line))
-        _print_examples(above, console, width)
+        if above:
+            _print_examples(above, console, width)
+            return
+        # One line less, so that all commands fit a screen.
+        (example,) = EXAMPLES[above]
+        console.print(Text("Example: ", style="bold") + Text(example, style="green"))
 
 
 def _print_examples(words: str, console: Console, width: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
@@ -40,23 +40,30 @@ ONLY_WITH = {
 one of these options."""
 
 
-def with_project(request: Callable[..., Any], command: Callable[..., None]) -> Callable[..., None]:
+def with_project(
+    request: Callable[..., Any], command: Callable[..., None], without: Iterable[str] = ()
+) -> Callable[..., None]:
     """A command that gets its options from the command line and from a project file.
 
     Args:
         request: its parameters are the options; makes of them what the command works on.
         command: takes that, and the keyword arguments that are about output alone.
+        without: parameters of the request that play no part in the command: a project file may
+            have them, the command line has no such option.
 
     Returns:
         A function for typer, with the parameters of both and `--project`.
     """
     table = options_of(request)
+    parameters = inspect.signature(request).parameters
+    absent = {name: parameters[name].default for name in without}
     extra = list(inspect.signature(command).parameters.values())[1:]
 
     @functools.wraps(command)
     def run(context: typer.Context, project: Path | None, **given: Any) -> None:
         rest = {each.name: given.pop(each.name) for each in extra}
         named = {name for name in given if on_command_line(context, name)}
+        given |= absent
         found = None if project is None else read_project(project)
         if found is None and "model" not in named:
             found = project_here()
@@ -71,7 +78,7 @@ def with_project(request: Callable[..., Any], command: Callable[..., None]) -> C
             asked = requested(request, table, {**given, **values}, found)
             command(asked, **rest)
 
-    run.__signature__ = _signature(request, command)  # type: ignore[attr-defined]
+    run.__signature__ = _signature(request, command, absent)  # type: ignore[attr-defined]
     run.__annotations__ = {
         each.name: each.annotation for each in inspect.signature(run).parameters.values()
     }
@@ -189,11 +196,15 @@ def on_command_line(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _signature(request: Callable[..., Any], command: Callable[..., None]) -> inspect.Signature:
+def _signature(
+    request: Callable[..., Any], command: Callable[..., None], absent: Container[str]
+) -> inspect.Signature:
     """The parameters for typer: those of both functions, none of them required."""
     found = [_parameter("context", typer.Context, inspect.Parameter.empty)]
     hints = get_type_hints(request, include_extras=True)
     for option in options_of(request):
+        if option.name in absent:
+            continue
         parameter = inspect.signature(request).parameters[option.name]
         hint, default = hints[option.name], parameter.default
         if option.required:

@@ -125,7 +125,8 @@ def compile_model(
         )
         ready, pools = with_rounded_channels(ready, pools, target, options)
         say("planning memory")
-        made, placement, speed, rows = placed(pools, target, options, say)
+        places = placed(pools, target, options, say)
+        made, placement = places.made, places.placement
         program = made.program
         demand = _demand(program, target, placement)
         check_fits(demand, target)
@@ -160,9 +161,10 @@ def compile_model(
                 placement,
                 options.optimize,
                 run_stack,
-                speed,
-                rows,
+                places.speed,
+                places.rows,
                 stream_report(ready, exact, target, options),
+                places.tuned,
             )
             found = replace(found, inputs=with_normalize(found.inputs, calibration))
             found.write(staging)

@@ -7,9 +7,11 @@ from typing import NamedTuple
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.commands.compile_facts import placement_report, share_of
 from edgec.commands.compile_speed import estimated_speed
+from edgec.ir.graph import Graph
+from edgec.kernels.select import KernelChoice, tuned_count
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower.placed import Lowered, lowered
-from edgec.report.model import PlacementReport, RowsReport, SpeedReport
+from edgec.report.model import PlacementReport, RowsReport, SpeedReport, TunedReport
 from edgec.target.board import Board
 from edgec.target.target import Target
 from edgec.workflow.rows import arena_limit, chosen_rows
@@ -23,12 +25,18 @@ class Placed(NamedTuple):
         placement: where arena and weights lie; None under an operating system.
         speed: what a run takes, estimated; None where no core is modelled.
         rows: layers in turns of a few rows; None: nobody looked for them.
+        tuned: layers with the kernel that was measured; None: no tune file was given.
+        graph: INTEGER stage, with its layers in turns.
+        choices: the kernels of its nodes.
     """
 
     made: Lowered
     placement: PlacementReport | None
     speed: SpeedReport | None
     rows: RowsReport | None
+    tuned: TunedReport | None
+    graph: Graph
+    choices: tuple[KernelChoice, ...]
 
 
 def placed(
@@ -43,7 +51,7 @@ def placed(
         progress: told what is being done.
     """
     share = share_of(options, board)
-    processor = Target.of(board, options.optimize)
+    processor = Target.of(board, options.optimize, options.tuned)
     limit = arena_limit(board, options.budget)
     ready, rows = chosen_rows(
         *(pools.graph, processor, pools.configs, options.rows, limit, progress),
@@ -53,4 +61,9 @@ def placed(
     spare = ready.spare_bytes(options.rows, limit)
     made = lowered(ready.graph, ready.choices, board, share, spare)
     speed = estimated_speed(ready.graph, ready.choices, made.program, processor, pools.layers)
-    return Placed(made, placement_report(made, share, board), speed, rows)
+    tuned = None
+    if options.tuned is not None:
+        count = tuned_count(ready.graph, ready.choices, processor)
+        tuned = TunedReport(options.tuned.file, count, len(ready.choices) - count)
+    placement = placement_report(made, share, board)
+    return Placed(made, placement, speed, rows, tuned, ready.graph, ready.choices)

@@ -51,6 +51,7 @@ from edgec.report.model import (
     SpeedReport,
     StreamReport,
     TensorReport,
+    TunedReport,
     finite,
 )
 from edgec.target.board import Board
@@ -79,6 +80,7 @@ def build_report(
     speed: SpeedReport | None = None,
     rows: RowsReport | None = None,
     stream: StreamReport | None = None,
+    tuned: TunedReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -99,6 +101,7 @@ def build_report(
         speed: what a run takes, estimated; None where no core is modelled.
         rows: layers in turns of a few rows; None: nobody looked for them.
         stream: how it runs frame by frame; None: it does not.
+        tuned: layers with kernels that were measured; None: no tune file was given.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -146,6 +149,7 @@ def build_report(
         rows=rows,
         stream=stream,
         front_end=ready.front_end,
+        tuned=tuned,
     )
 
 

@@ -40,6 +40,8 @@ class Setting:
             optimize=self.optimize,
             placement=self.placement,
             rows=self.rows,
+            # Measured for the code that the user asked for, not for another.
+            tuned=options.tuned if self.optimize is options.optimize else None,
         )
 
 

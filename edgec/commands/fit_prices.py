@@ -159,13 +159,17 @@ class Pricing:
         key = int16, optimize
         if key not in self._layers:
             plan = self.plan_of(int16)
-            target = Target.of(self._board, optimize)
+            target = self._target(optimize)
             estimator = Estimator.of(target)
             choices = select_kernels(plan.graph, target, plan.configs)
             self._layers[key] = {
                 each.node.output: self._layer(plan.graph, each, estimator) for each in choices
             }
         return self._layers[key]
+
+    def _target(self, optimize: Optimize) -> Target:
+        tuned = self._options.tuned if optimize is self._options.optimize else None
+        return Target.of(self._board, optimize, tuned)
 
     def _layer(self, graph: Graph, choice: KernelChoice, estimator: Estimator) -> _Layer:
         price = price_of(graph, choice, estimator)
@@ -276,7 +280,7 @@ class Pricing:
         if setting.rows is Rows.ALWAYS:
             return [Need(self.arena(setting, ()), {})]
         plan = self.plan_of(())
-        choices = select_kernels(plan.graph, Target.of(self._board, setting.optimize), plan.configs)
+        choices = select_kernels(plan.graph, self._target(setting.optimize), plan.configs)
         buffers, overlaps, _ = buffers_of(plan.graph, choices)
         peak = Peak.of(buffers, overlaps)
         found = []

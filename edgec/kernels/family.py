@@ -206,6 +206,15 @@ class KernelFamily(Generic[S]):
         """Name of the table that prices the parts of its kernels."""
         return self.prices or self.name
 
+    def way(self, spec: S) -> str:
+        """Name of a specification among all that could compute a node.
+
+        It is that of the family, with the words in a turn of the loop where it could have others.
+        """
+        if self.variants is _no_variants:
+            return self.name
+        return f"{self.name} by {getattr(spec, 'unrolled')}"  # noqa: B009
+
     @property
     def template(self) -> Path:
         """Path of the family's `.c.j2` file."""

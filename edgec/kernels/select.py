@@ -1,11 +1,12 @@
 """The choice of a kernel for each node: by estimated cycles, or the first family that fits.
 
-Where nobody has measured what a family's kernels take on a core, precedence decides alone.
+Where nobody has measured what a family's kernels take on a core, precedence decides alone.  A
+kernel that was measured for the layer itself (`edgec tune`) is taken before any estimate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +19,7 @@ from edgec.kernels.common.spec import LEAST, by_itself, sharing_shapes
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.places import BORDERS, VIEWS, copied_borders
 from edgec.kernels.registry import FAMILIES
+from edgec.kernels.tuned import signature
 from edgec.kernels.variable_length import for_all_lengths
 from edgec.memory import Overlap
 from edgec.target.target import Target
@@ -54,6 +56,11 @@ class KernelChoice:
     def reads(self) -> tuple[str, ...]:
         """The inputs of the node that its kernel reads as tensors, in the kernel's order."""
         return self.family.tensors(self.node)
+
+    @property
+    def way(self) -> str:
+        """Name of the kernel among all that could compute the node."""
+        return self.family.way(self.spec)
 
 
 def select_kernels(
@@ -156,13 +163,46 @@ def kernel_candidates(
     estimator = Estimator.of(target)
     chosen = _ways(graph, node, target, None, families, estimator).cheapest(estimator)
     found = {chosen.spec: chosen}
+    for family, spec in _possible(graph, node, target, families):
+        found.setdefault(spec, choice_of(graph, node, family, spec))
+    return tuple(found.values())
+
+
+def tuned_count(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> int:
+    """Number of layers that have the kernel that was measured to be the fastest.
+
+    Args:
+        graph: INTEGER stage.
+        choices: what `select_kernels` chose for it.
+        target: the processor that runs them.
+    """
+    if target.tuned is None:
+        return 0
+    return sum(target.tuned.kernel_of(signature(graph, each.node)) == each.way for each in choices)
+
+
+def _possible(
+    graph: Graph, node: Node, target: Target, families: Families
+) -> Iterator[tuple[KernelFamily[Any], KernelSpec]]:
+    """All specifications that could compute a node, fast or not, in order of precedence."""
     for family in families:
         computes = family.computes or family.accepts
         if family.has_code_for(graph, node) and computes(graph, node, target):
             spec = family.spec(graph, node, target)
-            for each in (spec, *family.variants(spec)):
-                found.setdefault(each, choice_of(graph, node, family, each))
-    return tuple(found.values())
+            yield family, spec
+            for each in family.variants(spec):
+                yield family, each
+
+
+def _measured(
+    graph: Graph, node: Node, target: Target, families: Families
+) -> tuple[KernelFamily[Any], KernelSpec] | None:
+    """The kernel that was measured to be the fastest; None: nobody measured, or it is gone."""
+    name = None if target.tuned is None else target.tuned.kernel_of(signature(graph, node))
+    if name is None:
+        return None
+    ways = _possible(graph, node, target, families)
+    return next((way for way in ways if way[0].way(way[1]) == name), None)
 
 
 def _ways(
@@ -175,6 +215,9 @@ def _ways(
 ) -> _Ways:
     first = _first(graph, node, target, decision, families)
     kept = decision is not None or graph.length is not None or first[0].saves_flash
+    measured = None if kept else _measured(graph, node, target, families)
+    if measured is not None:
+        return _Ways(graph, node, measured)
     if kept or not (estimator.compares and estimator.knows(first[0])):
         return _Ways(graph, node, first)
     others = (

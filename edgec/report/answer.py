@@ -78,6 +78,8 @@ def _kept(report: Report) -> Iterator[str]:
         pairs = ", ".join(f"{taken} = {given}" for taken, given in report.state.items())
         yield f"kept from run to run: {safe(pairs)}"
     yield from stream_lines(report)
+    if report.tuned is not None:
+        yield safe(report.tuned.line)
 
 
 def answer_lines(report: Report, folder: Path) -> Iterator[tuple[str, str]]:

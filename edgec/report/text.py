@@ -65,6 +65,8 @@ def print_report(report: Report, out: Console, *, whole: bool = False) -> None:
         out.print(stream_table(report))
     for line in stream_lines(report):
         out.print(line)
+    if report.tuned is not None:
+        out.print(safe(report.tuned.line))
     for line in (*_placement_lines(report), *_accuracy_lines(report)):
         out.print(line)
     for note in report.notes:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.base.options import Optimize
+from edgec.base.options import Optimize, TunedKernels
 from edgec.target.board import Board
 from edgec.target.cores import Fpu, InstructionSet
 from edgec.target.memory_map import Flash
@@ -64,6 +64,7 @@ class Target:
         arena_limit_bytes: the largest arena; None: no limit is known.
         optimize: what is preferred where fast code and small code differ.
         flash: what reading code and weights takes; None: programs are loaded into RAM.
+        tuned: kernels of layers as they were measured on it; None: nobody measured.
     """
 
     instruction_set: InstructionSet
@@ -83,14 +84,21 @@ class Target:
     arena_limit_bytes: int | None
     optimize: Optimize = Optimize.SPEED
     flash: Flash | None = None
+    tuned: TunedKernels | None = None
 
     @classmethod
-    def of(cls, board: Board, optimize: Optimize = Optimize.SPEED) -> Target:
+    def of(
+        cls,
+        board: Board,
+        optimize: Optimize = Optimize.SPEED,
+        tuned: TunedKernels | None = None,
+    ) -> Target:
         """The target of a board: the abilities of its core, the sizes and options of its file.
 
         Args:
             board: the board.
             optimize: what is preferred where fast code and small code differ.
+            tuned: kernels of layers as they were measured; None: nobody measured.
         """
         flash = None if board.memory is None else board.memory.flash
         facts = board.core.facts
@@ -112,6 +120,7 @@ class Target:
             arena_limit_bytes=board.arena_limit_bytes,
             optimize=optimize,
             flash=flash,
+            tuned=tuned,
         )
 
     @property

@@ -4,8 +4,12 @@ from pathlib import Path
 
 import pytest
 from dense_layers import Case, graph_of
-from parity import check_host
+from depthwise_cases import graph_of as depthwise_graph_of
+from depthwise_kernels import KERNELS
+from emulated import check_emulated, need_emulator
+from parity import check_host, compiled, samples_of
 
+from edgec.ir import Graph
 from edgec.kernels.select import kernel_candidates, select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -18,7 +22,8 @@ CASES = (
     Case(5, 64, 6),
     Case(1, 64, 6),
 )
-RANKS = {"nucleo_l4r5zi": 6, "nucleo_g0b1re": 3}
+M4 = "nucleo_l4r5zi"
+RANKS = {"nucleo_l4r5zi": 8, "nucleo_g0b1re": 3}
 """The most candidates of a layer."""
 
 
@@ -55,3 +60,21 @@ def test_candidates_without_simd():
 )
 def test_every_candidate_on_the_host(board: str, rank: int, tmp_path: Path):
     check_host(graph_of(2, CASES), tmp_path, board=board, rank=rank)
+
+
+def check_on_core(graph: Graph, rank: int, folder: Path):
+    """Kernels with loops of other lengths, on a core with DSP: C for the host has no such loops."""
+    need_emulator(M4)
+    program = compiled(graph, folder / "library", board=M4, rank=rank)
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(M4, folder / "library", program, samples, folder / "project")
+
+
+@pytest.mark.parametrize("rank", [2, *(pytest.param(r, marks=pytest.mark.slow) for r in (1, 3, 4))])
+def test_products_on_an_emulated_core(rank: int, tmp_path: Path):
+    check_on_core(graph_of(3, CASES), rank, tmp_path)
+
+
+@pytest.mark.parametrize("rank", [1, *(pytest.param(r, marks=pytest.mark.slow) for r in (2, 3))])
+def test_lines_on_an_emulated_core(rank: int, tmp_path: Path):
+    check_on_core(depthwise_graph_of(3, KERNELS["line"].cases), rank, tmp_path)

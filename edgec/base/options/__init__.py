@@ -40,6 +40,7 @@ from edgec.base.options.quant import (
 )
 from edgec.base.options.sizes import Budget, parse_bytes
 from edgec.base.options.stream import StreamOptions
+from edgec.base.options.tuned import TunedKernels
 
 __all__ = [
     "DEFAULT_MAX_DROP",
@@ -73,6 +74,7 @@ __all__ = [
     "StatePairs",
     "StreamOptions",
     "TermsRule",
+    "TunedKernels",
     "WeightPoolOptions",
     "check_drop",
     "check_seed",

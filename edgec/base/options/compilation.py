@@ -15,6 +15,7 @@ from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
 from edgec.base.options.stream import StreamOptions
+from edgec.base.options.tuned import TunedKernels
 from edgec.base.rounding import Rounding
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ class CompileOptions(IntegerOptions):
             as the model's file says, or codes of a model of integers.
         stream: make a network with a window of time one that runs frame by frame.
         front_end: features of sound that are computed before the network; None: none.
+        tuned: kernels of layers as they were measured; None: all by estimates.
     """
 
     build: bool = True
@@ -221,6 +223,7 @@ class CompileOptions(IntegerOptions):
     input_passes: int = 1
     stream: StreamOptions | None = None
     front_end: FrontEndOptions | None = None
+    tuned: TunedKernels | None = None
 
     def __post_init__(self) -> None:
         refuse_without_effect(

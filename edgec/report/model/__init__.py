@@ -23,7 +23,7 @@ from edgec.report.model.memory import (
 )
 from edgec.report.model.report import SCHEMA, Report
 from edgec.report.model.rows import RowsPoint, RowsReport
-from edgec.report.model.speed import SpeedReport
+from edgec.report.model.speed import SpeedReport, TunedReport
 from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 
@@ -55,5 +55,6 @@ __all__ = [
     "StreamReport",
     "TensorGap",
     "TensorReport",
+    "TunedReport",
     "finite",
 ]

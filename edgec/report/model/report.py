@@ -26,7 +26,7 @@ from edgec.report.model.front_end import FrontEndReport
 from edgec.report.model.layers import LayerReport, PooledLayerReport
 from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
 from edgec.report.model.rows import RowsReport
-from edgec.report.model.speed import SpeedReport
+from edgec.report.model.speed import SpeedReport, TunedReport
 from edgec.report.model.stream import StreamReport
 from edgec.report.model.tensors import TensorReport
 from edgec.target.board import Board
@@ -62,6 +62,7 @@ class Report:
         rows: layers that run in turns of a few rows, and the other ways; None: not looked for.
         stream: how it runs frame by frame; None: it does not.
         front_end: how it takes samples of sound; None: it does not.
+        tuned: layers with kernels that were measured; None: no tune file was given.
     """
 
     schema: int
@@ -101,6 +102,7 @@ class Report:
     rows: RowsReport | None = None
     stream: StreamReport | None = None
     front_end: FrontEndReport | None = None
+    tuned: TunedReport | None = None
 
     @property
     def steps(self) -> StreamReport | FrontEndReport | None:

@@ -18,3 +18,24 @@ class SpeedReport:
 
     cycles: int
     whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TunedReport:
+    """Layers with kernels that were measured (`edgec tune`).
+
+    Attributes:
+        file: name of the tune file.
+        layers: layers that it had a kernel for.
+        others: all other layers.
+    """
+
+    file: str
+    layers: int
+    others: int
+
+    @property
+    def line(self) -> str:
+        """The record in words, which say where the kernels come from: nobody may have asked."""
+        total = self.layers + self.others
+        return f"{self.layers} of {total} layers have kernels that {self.file} says are the fastest"

@@ -48,8 +48,8 @@ class Conv4x2(Dense4x2):
     template: ClassVar[Path] = template_beside(__file__, "conv_4x2_s8_dsp")
 
     @property
-    def unrolled(self) -> int:
-        """Words in one turn of the loop."""
+    def usual_turn(self) -> int:
+        """Words in one turn of the loop, where nobody measured."""
         return unrolled(self.words, roomy=self.roomy, most_in_small_caches=_MOST_IN_SMALL_CACHES)
 
     @property

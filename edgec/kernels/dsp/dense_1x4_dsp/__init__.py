@@ -31,7 +31,8 @@ from edgec.kernels.common.overlap import IN_PLACE, with_ending
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window, is_gemm
-from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import unrolled
+from edgec.kernels.dsp.dense_4x2_s8_dsp import other_loops
+from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import sums_of, unrolled
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
@@ -73,6 +74,7 @@ class Dense1x4(LayerFunction):
         typed: element types and end, where x or y is int16.
         dual_issue: the core issues a load together with a product.
         roomy: see `dense_4x2_s8_dsp.spec.unrolled`.
+        turn: words in one turn of the loop, where that was measured; None: by `roomy`.
     """
 
     family: ClassVar[str] = "dense_1x4_dsp"
@@ -87,6 +89,7 @@ class Dense1x4(LayerFunction):
     dual_issue: bool = False
     roomy: bool = False
     typed: TypedEnd | None = field(default=None, metadata=LATER)
+    turn: int | None = field(default=None, metadata=LATER)
 
     @property
     def joins(self) -> bool:
@@ -111,7 +114,8 @@ class Dense1x4(LayerFunction):
     @property
     def sums(self) -> str:
         """Name of the function of the products."""
-        return f"row_sums_{'s16_' if self.reads_int16 else ''}{self.words}"
+        words = f"{'s16_' if self.reads_int16 else ''}{self.words}"
+        return f"row_sums_{sums_of(words, self.turn)}"
 
     @property
     def sums_guard(self) -> str:
@@ -142,7 +146,7 @@ class Dense1x4(LayerFunction):
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
         most = _MOST_IN_SMALL_CACHES if self.words >= _LONG else _MOST_OF_SHORT
-        return unrolled(self.words, roomy=self.roomy, most_in_small_caches=most)
+        return self.turn or unrolled(self.words, roomy=self.roomy, most_in_small_caches=most)
 
     @property
     def fours(self) -> int:
@@ -259,12 +263,6 @@ def _typed(graph: Graph, node: Node, target: Target) -> TypedEnd | None:
     if typed is None or not isinstance(form, qops.Requant31) or target.dual_issue:
         return typed
     return dataclasses.replace(typed, even=(form.low, form.high) == (-INT16_MAX, INT16_MAX))
-
-
-def other_loops(spec: Dense1x4) -> tuple[Dense1x4, ...]:
-    """Tiles whose loop has the other size (`roomy`); none where both sizes are one."""
-    other = dataclasses.replace(spec, roomy=not spec.roomy)
-    return () if other.unrolled == spec.unrolled else (other,)
 
 
 def overlap(spec: Dense1x4) -> Distances:

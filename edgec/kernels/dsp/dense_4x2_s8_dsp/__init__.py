@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from edgec.kernels.common.parts import UNMEASURED, Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.dsp.dense_4x2_s8_dsp.rows import ROWS
-from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
+from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2, loops
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
 
@@ -83,7 +83,19 @@ def parts(spec: Dense4x2, _run: Run) -> Parts:
     return Parts(counts, _CODE_BYTES + loop_bytes(spec), spec.weight_reads, copies=True)
 
 
-Tile = TypeVar("Tile", bound=Dense4x2)
+class Looped(Protocol):
+    """A specification with a loop whose turn may have any number of words."""
+
+    @property
+    def words(self) -> int:
+        """Words that all turns take."""
+
+    @property
+    def unrolled(self) -> int:
+        """Words in one turn."""
+
+
+Tile = TypeVar("Tile", bound=Looped)
 
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen words, 104 bytes each, and what is around it:
@@ -162,9 +174,10 @@ def _is_roomy(target: Target) -> bool:
 
 
 def other_loops(spec: Tile) -> tuple[Tile, ...]:
-    """Tiles whose loop has the other size (`roomy`); none where both sizes are one."""
-    other = dataclasses.replace(spec, roomy=not spec.roomy)
-    return () if other.unrolled == spec.unrolled else (other,)
+    """Tiles whose loop has another length."""
+    any_spec: Any = spec  # a dataclass with the field `turn`
+    found = [dataclasses.replace(any_spec, turn=turn) for turn in loops(spec.words)]
+    return tuple({each.unrolled: each for each in found if each.unrolled != spec.unrolled}.values())
 
 
 def overlap(spec: Dense4x2) -> Distances:

@@ -26,6 +26,9 @@ _MOST_IN_SMALL_CACHES = 4
 """A loop that fits the 1 KB of instruction cache that chips with a Cortex-M4 have, with the code
 around it; larger ones wait for flash all the time."""
 
+_CODES = (4, 6, 8, 12, _MOST_UNROLLED)
+"""Words of code of the loops that are measured: between those of small and of large caches."""
+
 _BATCH = 8
 
 _SHARED_UNROLLED = 4
@@ -47,8 +50,26 @@ def unrolled(words: int, *, roomy: bool, most_in_small_caches: int = _MOST_IN_SM
         roomy: for a core with an instruction cache of several KB.
         most_in_small_caches: the most for others.
     """
-    most = _MOST_UNROLLED if roomy else most_in_small_caches
+    return _longest(words, _MOST_UNROLLED if roomy else most_in_small_caches)
+
+
+def _longest(words: int, most: int) -> int:
+    """The largest turn whose code, with that before the loop, is at most `most` words."""
     return max(n for n in range(1, min(most, words) + 1) if n + words % n <= most)
+
+
+def loops(words: int) -> tuple[int, ...]:
+    """Words in a turn of all loops that are worth measuring, by their code.
+
+    Args:
+        words: groups of four weights that all turns take.
+    """
+    return tuple(dict.fromkeys(_longest(words, most) for most in _CODES))
+
+
+def sums_of(words: str, turn: int | None) -> str:
+    """End of the name of a function of sums: loops of other lengths are other functions."""
+    return words if turn is None else f"{words}_by_{turn}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +97,7 @@ class Dense4x2(TileRows):
         alone: weights hold nothing else, where outputs are made from registers.
         sharing: what layers of several shapes share.
         saves_code: small code is preferred.
+        turn: words in one turn of the loop, where that was measured; None: see `unrolled`.
     """
 
     family: ClassVar[str] = "dense_4x2_s8_dsp"
@@ -97,6 +119,7 @@ class Dense4x2(TileRows):
     alone: bool = field(default=False, metadata=LATER)
     sharing: Sharing = field(default=Sharing.NOTHING, metadata=LATER)
     saves_code: bool = field(default=False, metadata=LATER)
+    turn: int | None = field(default=None, metadata=LATER)
 
     @property
     def stored_bytes(self) -> int:
@@ -109,7 +132,17 @@ class Dense4x2(TileRows):
         """Words in one turn of the loop."""
         if self.shares_products:
             return min(self.words, _SHARED_UNROLLED)
+        return self.turn or self.usual_turn
+
+    @property
+    def usual_turn(self) -> int:
+        """Words in one turn of the loop, where nobody measured."""
         return unrolled(self.words, roomy=self.roomy)
+
+    @property
+    def sums_name(self) -> str:
+        """Name of the function of the products that layers of a depth share; also of its guard."""
+        return sums_of(str(self.words), self.turn)
 
     @property
     def shares_loops(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -30,6 +31,10 @@ _TAPS = 2
 _MOST_PAIRS = 8
 """Pairs of taps in a turn of the loop, 76 bytes of code each: the smallest caches hold that."""
 
+_MOST_MEASURED = 16
+"""Pairs of taps in a turn of the loops that are measured, for larger caches."""
+_TURNS = (1, 2, 3, 4)
+
 _KINDS = ("offset", "offsets", "twice")
 _MORE_BYTES = (0, WORD_BYTES, 1)
 """Bytes of the stream after the multiplier of a channel, by kind."""
@@ -46,6 +51,7 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
         window: one row or one column of two taps or more, with any strides and dilation.
         shift: right shift with a multiplier of 31 bits.
         tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        turn: pairs of taps in a turn of the loop, where that was measured; None: of all others.
     """
 
     family: ClassVar[str] = "depthwise_line_s8_dsp"
@@ -55,6 +61,7 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
     rescale16: None = None
     residual_shift: None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    turn: int | None = field(default=None, metadata=LATER)
 
     @property
     def streams(self) -> bool:
@@ -74,7 +81,7 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
     @property
     def unrolled(self) -> int:
         """Pairs of taps in a turn of the loop; one turn is no loop."""
-        return self.pairs // -(-self.pairs // _MOST_PAIRS)
+        return self.turn or self.pairs // -(-self.pairs // _MOST_PAIRS)
 
     @property
     def kind(self) -> str:
@@ -91,7 +98,8 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
     @property
     def form_name(self) -> str:
         """End of C names of the function of all layers with as many taps that requantize alike."""
-        return f"{self.kind}_{self.window.taps}_{self.high_shift}"
+        loop = "" if self.turn is None else f"_by_{self.turn}"
+        return f"{self.kind}_{self.window.taps}_{self.high_shift}{loop}"
 
     @property
     def back(self) -> int:
@@ -138,6 +146,16 @@ def parts(spec: DepthwiseLine, _run: Run) -> Parts:
     }
     code = (spec.unrolled + spec.pairs % spec.unrolled) * _PAIR_CODE_BYTES
     return Parts(counts, _CODE_BYTES + code, spec.weight_reads, copies=True)
+
+
+def other_loops(spec: DepthwiseLine) -> tuple[DepthwiseLine, ...]:
+    """Functions whose loop has fewer or more turns."""
+    turns = dict.fromkeys(spec.pairs // count for count in _TURNS if spec.pairs >= count)
+    return tuple(
+        dataclasses.replace(spec, turn=turn)
+        for turn in turns
+        if turn != spec.unrolled and turn <= _MOST_MEASURED
+    )
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -220,6 +238,7 @@ FAMILY = KernelFamily(
     spec=spec,
     overlap=overlap,
     accepts=accepts,
+    variants=other_loops,
     arguments=arguments,
     weight_reads=lambda spec: spec.weight_reads,
     parts=parts,

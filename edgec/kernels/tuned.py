@@ -1,0 +1,60 @@
+"""Layers as `edgec tune` tells them apart: a signature that equal layers of all networks share.
+
+A signature is text: the operator, types and shapes of what it reads and writes, and its attributes,
+of which records (how sums become codes, a residual) count by their kind alone.  So scales, weights
+and names play no part, and neither does the network.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from typing import Any
+
+from edgec.ir.graph import Graph, Node
+
+
+def signature(graph: Graph, node: Node) -> str:
+    """The signature of a layer.
+
+    Args:
+        graph: INTEGER stage.
+        node: one of its nodes.
+    """
+    reads = [_operand(graph, name) for name in node.inputs if name]
+    writes = [_operand(graph, name) for name in node.outputs]
+    words = [node.op, *filter(None, reads), "to", *writes, *_attributes(node.attrs)]
+    return " ".join(words)
+
+
+def _operand(graph: Graph, name: str) -> str:
+    """Type and shape; "" for numbers of channels, which follow from the others."""
+    if not graph.is_constant(name):
+        value = graph.values[name]
+        return f"{value.dtype.value}[{_sizes(value.shape)}]"
+    constant = graph.constants[name]
+    return f"{constant.dtype.value}[{_sizes(constant.shape)}]" if len(constant.shape) > 1 else ""
+
+
+def _sizes(sizes: tuple[int, ...]) -> str:
+    return ",".join(map(str, sizes))
+
+
+def _attributes(attrs: Any) -> list[str]:
+    """Attributes that differ from their defaults."""
+    found = []
+    for each in dataclasses.fields(attrs):
+        value = getattr(attrs, each.name)
+        if value != each.default:
+            found.append(f"{each.name}={_plain(value)}")
+    return found
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, enum.Enum):
+        return str(value.value)
+    if dataclasses.is_dataclass(value):
+        return type(value).__name__
+    if isinstance(value, tuple):
+        return ",".join(map(_plain, value))
+    return str(value)
