@@ -70,7 +70,7 @@ class UnaryKind(enum.Enum):
     approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
     int32, of reals or int32: 1 where x is alpha (0 of a mask), else 0.  RSQRT is one over the
     square root; MOD is the rest of a division by `alpha` with the sign of x (fmod = 1); ROUND
-    takes halves to the even number.
+    takes halves to the even number.  BINARIZE is 1 where x >= 0, else -1 (SIGN has 0 at 0).
     """
 
     SIGMOID = "Sigmoid"
@@ -104,6 +104,7 @@ class UnaryKind(enum.Enum):
     ACOSH = "Acosh"
     ATANH = "Atanh"
     SIGN = "Sign"
+    BINARIZE = "Binarize"
     FLOOR = "Floor"
     CEIL = "Ceil"
     ROUND = "Round"
@@ -119,7 +120,11 @@ class UnaryKind(enum.Enum):
 
 
 _TITLES: Mapping[UnaryKind, str] = MappingProxyType(
-    {UnaryKind.GELU_TANH: "Gelu", UnaryKind.NOT: "Not or Equal"}
+    {
+        UnaryKind.GELU_TANH: "Gelu",
+        UnaryKind.NOT: "Not or Equal",
+        UnaryKind.BINARIZE: "Sign or Where",
+    }
 )
 """Names in messages, where the file has another name than the kind."""
 

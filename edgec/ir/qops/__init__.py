@@ -21,6 +21,7 @@ from edgec.ir.qops.attention import (
 )
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
+from edgec.ir.qops.binary_layers import LARGEST_DEPTH, BinaryLayer, QBinaryConv, QBinaryGemm
 from edgec.ir.qops.chain import (
     BROADCAST,
     CHAINED,
@@ -54,6 +55,7 @@ from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, Q
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
+from edgec.ir.qops.signs import SIGNS, WORD_BITS, QSigns
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -80,15 +82,19 @@ __all__ = [
     "DISTANCE_SHIFT",
     "HEAD_COLUMNS",
     "INT8_SPAN",
+    "LARGEST_DEPTH",
     "LOG_BITS",
     "LOOKUP_ENTRIES",
     "MOST_CHANNEL_SHIFT",
     "RESIZE_FRACTION_BITS",
+    "SIGNS",
     "SUM_BITS",
     "SUM_MARGIN",
     "TABLE_SIZE",
     "UNIT_BOUND",
+    "WORD_BITS",
     "AddParams",
+    "BinaryLayer",
     "CodeMean",
     "CodeSum",
     "Entries",
@@ -110,6 +116,8 @@ __all__ = [
     "QArgMax",
     "QAttention",
     "QAveragePool",
+    "QBinaryConv",
+    "QBinaryGemm",
     "QCarry",
     "QChain",
     "QCompare",
@@ -140,6 +148,7 @@ __all__ = [
     "QResizeNearest",
     "QRowsFrom",
     "QRowsInto",
+    "QSigns",
     "QSlice",
     "QSlide",
     "QSoftmax",
