@@ -336,6 +336,7 @@ _UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
     ops.UnaryKind.ACOSH: lambda x, _: torch.acosh(x),
     ops.UnaryKind.ATANH: lambda x, _: torch.atanh(x),
     ops.UnaryKind.SIGN: lambda x, _: torch.sign(x),
+    ops.UnaryKind.BINARIZE: lambda x, _: torch.where(x >= 0, 1.0, -1.0),
     ops.UnaryKind.FLOOR: lambda x, _: torch.floor(x),
     ops.UnaryKind.CEIL: lambda x, _: torch.ceil(x),
     ops.UnaryKind.ROUND: lambda x, _: torch.round(x),

@@ -56,6 +56,7 @@ _PLAIN: Mapping[UnaryKind, Function] = MappingProxyType(
         UnaryKind.ACOSH: exact.acosh,
         UnaryKind.ATANH: exact.atanh,
         UnaryKind.SIGN: np.sign,
+        UnaryKind.BINARIZE: lambda x: np.where(x >= 0, 1.0, -1.0),
         UnaryKind.FLOOR: np.floor,
         UnaryKind.CEIL: np.ceil,
         UnaryKind.ROUND: np.rint,

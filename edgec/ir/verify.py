@@ -17,6 +17,7 @@ from edgec.base.errors import EdgecError, InternalError
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.infer import infer_shapes
 from edgec.ir.qops.base import IntegerOperator, need_operands
+from edgec.ir.qops.signs import SIGNS
 from edgec.ir.real import RealOperator
 from edgec.ir.turns import CARRY_OPERAND, flat
 
@@ -237,6 +238,9 @@ def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:
     if _is_index(graph, value):
         return
     quant = value.quant
+    if value.dtype is SIGNS:
+        check(quant is None, "signs with a quantization")
+        return
     if value.dtype is DType.INT16:
         stream = quant is not None and quant.dtype is DType.INT16 and quant.zero_point == (0,)
         check(stream, "an int16 value is not quantized per tensor with zero point 0")
@@ -270,7 +274,8 @@ def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
         )
         check(fits, "per-channel parameters do not fit the array")
     elif stage is Stage.INTEGER:
-        known_dtypes = (DType.INT8, DType.INT16, DType.INT32, DType.UINT16)
-        check(constant.dtype in known_dtypes, "an integer constant is int8, int16, int32 or uint16")
+        known_dtypes = (DType.INT8, DType.INT16, DType.INT32, DType.UINT16, SIGNS)
+        names = ", ".join(dtype.value for dtype in known_dtypes)
+        check(constant.dtype in known_dtypes, f"an integer constant is none of {names}")
     else:
         check(constant.dtype is DType.FLOAT32, "a constant is neither float32 nor quantized")

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from edgec.kernels.binary.binary_4x4_neon import FAMILY as BINARY_4X4
+from edgec.kernels.binary.binary_words import FAMILY as BINARY_WORDS
+from edgec.kernels.binary.signs import FAMILY as SIGNS
 from edgec.kernels.dsp.attention import FAMILY as DSP_ATTENTION
 from edgec.kernels.dsp.conv_4x2_s8_dsp import FAMILY as DSP_CONV_4X2
 from edgec.kernels.dsp.dense_1x4_dsp import FAMILY as DSP_DENSE_1X4
@@ -144,6 +147,9 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,
+    SIGNS,
+    BINARY_4X4,
+    BINARY_WORDS,
     TRANSFORMER_NORM,
     TRANSFORMER_ATTENTION,
     TRANSFORMER_EMBEDDING,

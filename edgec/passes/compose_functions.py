@@ -65,6 +65,8 @@ def _is_step(graph: Graph, node: Node) -> bool:
         return False
     if isinstance(node.attrs, ops.Cast | ops.Where | ops.Compare):
         return False
+    if isinstance(node.attrs, ops.Unary) and node.attrs.kind is UnaryKind.BINARIZE:
+        return False  # layers with binary weights look for it
     return all(is_real(graph, name) for name in node.inputs if name in graph.values)
 
 

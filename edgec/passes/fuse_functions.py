@@ -55,6 +55,8 @@ _FUNCTIONS: tuple[ops.Unary | ops.Clip, ...] = (
     ops.Unary(UnaryKind.HARD_SWISH),
     ops.Unary(UnaryKind.SOFTSIGN),
     ops.Unary(UnaryKind.ABS),
+    ops.Unary(UnaryKind.BINARIZE),
+    ops.Unary(UnaryKind.SIGN),
     ops.Clip(0.0, math.inf),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgec.ir.verify import Stage
 from edgec.passes.absorb_qdq import absorb_qdq
 from edgec.passes.base import Pass
+from edgec.passes.binarize import binarize
 from edgec.passes.clips import hoist_clip, restore_clip
 from edgec.passes.compose_functions import compose_functions
 from edgec.passes.expand_by_copies import expand_by_copies
@@ -29,6 +30,7 @@ from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves, sink_reshape
 from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.merge_top_k import merge_top_k
+from edgec.passes.pack_signs import pack_signs, sign_notes
 from edgec.passes.pooling import average_by_convolution, pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
@@ -68,6 +70,8 @@ REAL_PASSES = (
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),
+    # Batch normalizations are part of weights now, whose magnitudes tell.
+    Pass("binarize", Stage.REAL, Stage.REAL, binarize),
     # No pattern looks for its parts any more.
     Pass("compose_functions", Stage.REAL, Stage.REAL, compose_functions),
     Pass("last_turn", Stage.REAL, Stage.REAL, last_turn),
@@ -111,6 +115,8 @@ INTEGER_PASSES = (
     ),
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
     Pass("single_rounding", Stage.INTEGER, Stage.INTEGER, single_rounding, rounding_notes),
+    # Chains would take tables of signs into themselves.
+    Pass("pack_signs", Stage.INTEGER, Stage.INTEGER, pack_signs, sign_notes),
     Pass("fuse_chains", Stage.INTEGER, Stage.INTEGER, fuse_chains, chain_notes),
     *_LAST_PASSES,
 )

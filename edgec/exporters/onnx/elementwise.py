@@ -189,6 +189,10 @@ def _composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | No
             return e.emit(stem, "Mul", [x, e.emit(stem, "Sigmoid", [scaled])])
         case ops.UnaryKind.POW:
             return e.emit(stem, "Pow", [x, e.scalar(f"{stem}_exponent", attrs.alpha)])
+        case ops.UnaryKind.BINARIZE:
+            at_least = e.emit(stem, "GreaterOrEqual", [x, e.scalar(f"{stem}_zero", 0.0)])
+            ends = e.scalar(f"{stem}_one", 1.0), e.scalar(f"{stem}_less", -1.0)
+            return e.emit(stem, "Where", [at_least, *ends])
         case ops.UnaryKind.RSQRT:
             return e.emit(stem, "Reciprocal", [e.emit(stem, "Sqrt", [x])])
         case ops.UnaryKind.MOD:

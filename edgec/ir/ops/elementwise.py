@@ -71,7 +71,8 @@ class UnaryKind(enum.Enum):
     approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
     int32, of reals or int32: 1 where x is alpha (0 of a mask), else 0.  RSQRT is one over the
     square root; MOD is the rest of a division by `alpha` with the sign of x (fmod = 1); ROUND
-    takes halves to the even number; COMPOSED is a function made of others, its `steps`.
+    takes halves to the even number; COMPOSED is a function made of others, its `steps`; BINARIZE
+    is 1 where x >= 0, else -1 (SIGN has 0 at 0).
     """
 
     SIGMOID = "Sigmoid"
@@ -105,6 +106,7 @@ class UnaryKind(enum.Enum):
     ACOSH = "Acosh"
     ATANH = "Atanh"
     SIGN = "Sign"
+    BINARIZE = "Binarize"
     FLOOR = "Floor"
     CEIL = "Ceil"
     ROUND = "Round"
@@ -125,6 +127,7 @@ _TITLES: Mapping[UnaryKind, str] = MappingProxyType(
         UnaryKind.GELU_TANH: "Gelu",
         UnaryKind.NOT: "Not or Equal",
         UnaryKind.COMPOSED: "A function of functions",
+        UnaryKind.BINARIZE: "Sign or Where",
     }
 )
 """Names in messages, where the file has another name than the kind."""

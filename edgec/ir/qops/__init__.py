@@ -21,6 +21,7 @@ from edgec.ir.qops.attention import (
 )
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
+from edgec.ir.qops.binary_layers import LARGEST_DEPTH, BinaryLayer, QBinaryConv, QBinaryGemm
 from edgec.ir.qops.chain import (
     BROADCAST,
     CHAINED,
@@ -62,6 +63,7 @@ from edgec.ir.qops.rows import (
     QRowsInto,
     RowView,
 )
+from edgec.ir.qops.signs import SIGNS, WORD_BITS, QSigns
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -89,15 +91,19 @@ __all__ = [
     "DISTANCE_SHIFT",
     "HEAD_COLUMNS",
     "INT8_SPAN",
+    "LARGEST_DEPTH",
     "LOG_BITS",
     "LOOKUP_ENTRIES",
     "MOST_CHANNEL_SHIFT",
     "RESIZE_FRACTION_BITS",
+    "SIGNS",
     "SUM_BITS",
     "SUM_MARGIN",
     "TABLE_SIZE",
     "UNIT_BOUND",
+    "WORD_BITS",
     "AddParams",
+    "BinaryLayer",
     "CodeMean",
     "CodeSum",
     "Entries",
@@ -119,6 +125,8 @@ __all__ = [
     "QArgMax",
     "QAttention",
     "QAveragePool",
+    "QBinaryConv",
+    "QBinaryGemm",
     "QCarry",
     "QChain",
     "QColumnsFrom",
@@ -152,6 +160,7 @@ __all__ = [
     "QResizeNearest",
     "QRowsFrom",
     "QRowsInto",
+    "QSigns",
     "QSlice",
     "QSlide",
     "QSoftmax",

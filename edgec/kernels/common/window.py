@@ -233,12 +233,12 @@ def dense_window(graph: Graph, node: Node) -> Window:
     """Geometry of a convolution, or of a matrix product as one over a row of pixels."""
     if isinstance(node.attrs, qops.QGemm):
         *rows, depth = graph.shape(plain_inputs(node).x)
-        return _row_window(math.prod(rows), depth)
+        return row_window(math.prod(rows), depth)
     window = conv_window(graph, node)
-    return _row_window(1, window.taps * window.channels) if window.is_whole_image else window
+    return row_window(1, window.taps * window.channels) if window.is_whole_image else window
 
 
-def _row_window(rows: int, depth: int) -> Window:
+def row_window(rows: int, depth: int) -> Window:
     """A matrix product as a pointwise convolution over one row of pixels."""
     return Window(
         height=1,

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from edgec.base.dtypes import Array, DType
 from edgec.base.options import QuantSettings
 from edgec.floatrun.activations import MANY_SAMPLES, activations
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
@@ -59,6 +60,8 @@ def observed(
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         found = source_range(group, ranges.__getitem__)
+        if _tells_signs(graph, group):
+            found = found.scaled(SIGN_SHARE)
         values = with_constants(graph, group, found)
         return activation_params(values, scales=scales_of(graph, group, known))
 
@@ -89,6 +92,22 @@ def _seen(
             extremes.update(batch, done - before)
             before = done
     return statistics, extremes
+
+
+SIGN_SHARE = 2.0**-6
+"""Share of its range that a tensor has codes for where nothing but signs is made of it: all else
+saturates, and half a step, the numbers whose sign rounding can change, is 64 times as short."""
+
+
+def _tells_signs(graph: Graph, group: Group) -> bool:
+    """Whether all readers of a group of values ask for signs alone."""
+    members = set(group.members)
+    readers = [reader for name in members for reader in graph.consumers[name]]
+    return members.isdisjoint(graph.outputs) and all(
+        members.intersection(reader.outputs)
+        or (isinstance(reader.attrs, ops.Unary) and reader.attrs.kind is ops.UnaryKind.BINARIZE)
+        for reader in readers
+    )
 
 
 def _is_carried(graph: Graph, group: Group) -> bool:

@@ -28,6 +28,8 @@ _FIXED: Mapping[object, QuantParams] = MappingProxyType(
         "Softmax": SOFTMAX,
         ops.UnaryKind.SIGMOID: QuantParams.per_tensor(1 / 256, -128),
         ops.UnaryKind.TANH: QuantParams.per_tensor(1 / 128, 0),
+        # What `passes.pack_signs` asks of signs: codes of one magnitude.
+        ops.UnaryKind.BINARIZE: QuantParams.per_tensor(1.0, 0),
     }
 )
 """Functions with a known range."""

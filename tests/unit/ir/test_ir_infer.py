@@ -113,7 +113,13 @@ def test_impossible_shapes(attrs, shapes):
         infer_shape(attrs, shapes)
 
 
-INTEGER_BASES = (qops.IntegerOperator, qops.Weighted, qops.PlainLayer, qops.PooledLayer)
+INTEGER_BASES = (
+    qops.IntegerOperator,
+    qops.Weighted,
+    qops.PlainLayer,
+    qops.PooledLayer,
+    qops.BinaryLayer,
+)
 BASES = (ops.Weighted, *INTEGER_BASES)
 """Bases that leave the rule to the operators that derive from them."""
 

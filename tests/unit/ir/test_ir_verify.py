@@ -151,7 +151,7 @@ INTEGER = [
     (lambda g: with_form(g, 0, shift=63), "bad shift"),
     (lambda g: with_form(g, 0, low=5, high=4), "clamp"),
     (lambda g: with_node(g, 3, attrs=ops.Reshape((1, 64))), "no operator"),
-    (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.float32)), "int16, int32 or uint16"),
+    (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.float32)), "int16, int32, uint16"),
 ]
 
 

@@ -214,6 +214,37 @@ typedef struct edgec_window_dot_params {
     int32_t multiplier;
 } edgec_window_dot_params_t;
 
+/* Layers of signs, as ir/qops/binary_layers.py defines them: y is -1 where more bits of a window and
+ * a filter differ than thresholds[class of the pixel][o]. */
+typedef struct edgec_threshold_params {
+    const uint32_t *weights;
+    const int16_t *thresholds;
+} edgec_threshold_params_t;
+
+/* The same with codes: y = clamp(zy + requantize(bias[o] + step * (outside[class][o] - 2 * bits),
+ * multiplier[o])); the bias holds the products of all taps, `outside` takes away those of padding. */
+typedef struct edgec_binary_params {
+    const uint32_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int16_t *outside;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_binary_params_t;
+
+/* Signs of int8 codes: y is -1 where least[c] <= x <= most[c]. */
+typedef struct edgec_signs_params {
+    const int8_t *least;
+    const int8_t *most;
+} edgec_signs_params_t;
+
+/* The same of int16 codes. */
+typedef struct edgec_signs16_params {
+    const int16_t *least;
+    const int16_t *most;
+} edgec_signs16_params_t;
+
 /* Source positions of a resize: rows and columns, as ir/qops/ defines them. */
 typedef struct edgec_resize_params {
     const int32_t *rows;

@@ -1,0 +1,1 @@
+"""Layers whose inputs and weights are signs, and how codes become signs."""

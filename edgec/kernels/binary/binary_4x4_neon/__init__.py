@@ -1,0 +1,154 @@
+"""Convolutions and matrix products of signs with NEON: four rows by four filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.signs import WORD_BITS
+from edgec.kernels.binary.layer import (
+    OPERATORS,
+    WORD_BYTES,
+    BinaryFunction,
+    binary_arguments,
+    binary_fields,
+)
+from edgec.kernels.common.constants import ConstantPool, Params
+from edgec.kernels.common.overlap import by_blocks, with_ending
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.dense_4x4_s8_neon import Tile
+from edgec.kernels.neon.layer import NeonLayer
+from edgec.kernels.neon.weights import LANES, ROWS, padded_rows
+from edgec.target.target import Target
+
+_HALF = LANES // 2
+_SPARE_BYTES = 8
+"""Four elements that may be loaded after the last residual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binary4x4(BinaryFunction, NeonLayer):
+    """Gathers and packs the windows of four pixels, then counts bits with four filters at a time:
+    `edgec/dense/binary_4x4_neon.h`.
+    """
+
+    family: ClassVar[str] = "binary_4x4_neon"
+    template: ClassVar[Path] = template_beside(__file__, "binary_4x4_neon")
+
+    @property
+    def vectors(self) -> int:
+        """Whole vectors of a window, at least one."""
+        return max(-(-self.words * WORD_BYTES // _HALF) // 2, 1)
+
+    @property
+    def half_bytes(self) -> int:
+        """Bytes of a window after its whole vectors: half a vector, or none."""
+        return _HALF if self.words * WORD_BYTES > self.vectors * LANES else 0
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a packed window."""
+        return self.vectors * LANES + self.half_bytes
+
+    @property
+    def packed_bytes(self) -> int:
+        """Bytes of four packed windows, or filters."""
+        return ROWS * self.row_bytes
+
+    @property
+    def half_at(self) -> int:
+        """Place of the first row's half in four packed windows."""
+        return ROWS * self.vectors * LANES
+
+    @property
+    def patch_bytes(self) -> int:
+        """Bytes of a gathered window."""
+        return self.words * WORD_BYTES
+
+    @property
+    def added_at(self) -> int:
+        """Place of what is after four packed windows and one that is not; a multiple of 16."""
+        return self.packed_bytes + -(-self.patch_bytes // LANES) * LANES
+
+    @property
+    def mask_bytes(self) -> int:
+        """Bytes of the signs of four pixels, a byte each, where the layer ends in signs."""
+        return self.out_words * WORD_BITS * ROWS
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Packed windows, a gathered one, and the residual of four rows or their signs."""
+        if self.gives_signs:
+            return self.added_at + self.mask_bytes
+        if not self.adds:
+            return self.added_at
+        return self.added_at + ROWS * self.out_channels + _SPARE_BYTES
+
+    @property
+    def stored_filters(self) -> int:
+        """Filters, filled up to fours."""
+        return padded_rows(self.out_channels)
+
+    @property
+    def rest(self) -> int:
+        """Filters after the last full block."""
+        return self.out_channels % ROWS
+
+    @property
+    def tile(self) -> Tile:
+        """Rows whose outputs a function stores."""
+        return Tile(ROWS)
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """Arguments of the function of four rows besides parameters: C parameter and argument."""
+        return self.tile_extras("extra")
+
+    def describe(self) -> str:
+        """Operator, shapes and blocking in words, for a comment in C."""
+        return self._described("four rows at a time")
+
+
+def accepts(_graph: Graph, _node: Node, target: Target) -> bool:
+    """On cores with NEON."""
+    return target.has_neon
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> Binary4x4:
+    """The specification for a layer of signs."""
+    return Binary4x4(*binary_fields(graph, node))
+
+
+def overlap(spec: Binary4x4) -> Distances:
+    """The windows of four rows are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.bytewise, spec.pixel_bytes, ROWS))
+
+
+def arguments(graph: Graph, node: Node, spec: Binary4x4, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters four by four."""
+
+    def pack(words: Array) -> Array:
+        octets = words.reshape(len(words), -1).astype("<u4").view(np.uint8)
+        missing = (0, -len(octets) % ROWS), (0, spec.row_bytes - octets.shape[1])
+        groups = np.pad(octets, missing).reshape(-1, ROWS, spec.row_bytes)
+        whole = groups[..., : spec.vectors * LANES].reshape(len(groups), ROWS, -1, LANES)
+        parts = (whole.transpose(0, 2, 1, 3), groups[..., spec.vectors * LANES :])
+        stored = np.concatenate([part.reshape(len(groups), -1) for part in parts], axis=1)
+        return stored.view("<u4").astype(np.uint32)
+
+    return binary_arguments(graph, node, spec, pool, pack, ROWS)
+
+
+FAMILY = KernelFamily(
+    spec_type=Binary4x4,
+    operators=OPERATORS,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+)
