@@ -22,7 +22,7 @@ from edgec.commands.compile_facts import (
     ram_constants,
     with_normalize,
 )
-from edgec.commands.compile_placed import placed
+from edgec.commands.compile_placed import placed, planned_layers
 from edgec.commands.compile_report import build_report, model_ports
 from edgec.commands.compile_stream import stream_report
 from edgec.commands.output_folder import default_folder, keeping
@@ -58,12 +58,10 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
-from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.rows import check_rows
 from edgec.workflow.said_front_end import with_said_front_end
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY
 from edgec.workflow.stream import stream_axes, with_stream
-from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built")
 
@@ -120,10 +118,8 @@ def compile_model(
     with staged_output(folder, force=options.force) as staging:
         front = front_end_of(options.front_end)
         exact = quantized or _quantized(source, target, calibration, options, say)
-        ready, pools = plan_pooled_layers(
-            heard_model(with_stream(exact, options.stream), front), target, options.pool, say
-        )
-        ready, pools = with_rounded_channels(ready, pools, target, options)
+        heard = heard_model(with_stream(exact, options.stream), front)
+        ready, pools = planned_layers(heard, target, options, say)
         say("planning memory")
         places = placed(pools, target, options, say)
         made, placement = places.made, places.placement
@@ -172,13 +168,12 @@ def compile_model(
             write_text(found, staging)
             return found
 
-        size = None
+        size, qdq_export, qdq_file = None, None, None
         if options.build:
             say("building firmware")
             with keeping(staging, folder, written):
                 size = build_firmware(staging, target, demand, main)
         checks: tuple[CheckReport, ...] = ()
-        qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, options, ports, main)

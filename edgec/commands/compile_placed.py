@@ -14,7 +14,10 @@ from edgec.lower.placed import Lowered, lowered
 from edgec.report.model import PlacementReport, RowsReport, SpeedReport, TunedReport
 from edgec.target.board import Board
 from edgec.target.target import Target
+from edgec.workflow.integer import IntegerModel
+from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.rows import arena_limit, chosen_rows
+from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 
 class Placed(NamedTuple):
@@ -37,6 +40,21 @@ class Placed(NamedTuple):
     tuned: TunedReport | None
     graph: Graph
     choices: tuple[KernelChoice, ...]
+
+
+def planned_layers(
+    model: IntegerModel, board: Board, options: CompileOptions, progress: Progress = no_progress
+) -> tuple[IntegerModel, PoolPlan]:
+    """The model as the board computes it, and how its layers with pooled weights are computed.
+
+    Args:
+        model: what is compiled.
+        board: the target.
+        options: how to compile.
+        progress: told what is being done.
+    """
+    planned = plan_pooled_layers(model, board, options.pool, progress)
+    return with_rounded_channels(*planned, board, options)
 
 
 def placed(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from edgec.base.options import CompileOptions, no_progress
-from edgec.commands.compile_placed import placed
+from edgec.base.options import CompileOptions
+from edgec.commands.compile_placed import placed, planned_layers
 from edgec.report.model import StreamReport
 from edgec.target.board import Board
 from edgec.workflow.integer import IntegerModel
-from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.stream import model_axes
-from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 
 def stream_report(
@@ -26,8 +24,7 @@ def stream_report(
     found = model.stream
     if found is None:
         return None
-    planned = plan_pooled_layers(whole, board, options.pool, no_progress)
-    _, pools = with_rounded_channels(*planned, board, options)
+    _, pools = planned_layers(whole, board, options)
     window = placed(pools, board, options)
     return StreamReport(
         window=found.window,

@@ -61,7 +61,7 @@ class PatchSearch:
                 self._reads[node.name] = found
 
     def sections(self, most_bytes: int, low: Set[int] = frozenset()) -> Iterator[Section]:
-        """Neighbours in patches that take at most so many bytes.
+        """Neighbours in patches that stay within a number of bytes.
 
         Args:
             most_bytes: the limit.

@@ -164,6 +164,7 @@ UNARY = {
     UnaryKind.SHRINK: lambda x: np.where(np.abs(x) > 0.25, x - 0.4 * np.sign(x), 0),
     UnaryKind.SOFTSIGN: lambda x: x / (1 + np.abs(x)),
     UnaryKind.IDENTITY: lambda x: x,
+    UnaryKind.BINARIZE: lambda x: np.where(x >= 0, 1, -1),
 }
 OF_POSITIVE = (UnaryKind.SQRT, UnaryKind.POW, UnaryKind.LOG, UnaryKind.RSQRT)
 OF_FRACTIONS = (UnaryKind.ASIN, UnaryKind.ACOS, UnaryKind.ATANH)

@@ -135,6 +135,7 @@ MATH = {
     UnaryKind.THRESHOLDED_RELU: lambda x: x if x > 0.25 else 0.0,
     UnaryKind.SHRINK: lambda x: x - math.copysign(0.4, x) if abs(x) > 0.25 else 0.0,
     UnaryKind.SOFTSIGN: lambda x: x / (1 + abs(x)),
+    UnaryKind.BINARIZE: lambda x: 1 if x >= 0 else -1,
 }
 
 
