@@ -22,7 +22,8 @@ from kernel_choice import BOARDS, OPTIONS, OWN
 from profile_networks import ALL, DEFAULT, model_of
 
 from edgec.base.errors import MemoryPlanError
-from edgec.commands.tune import CLOSE, Tuning, tune_model
+from edgec.commands.tune import Tuning, tune_model
+from edgec.commands.tune_search import CLOSE
 from edgec.target.board import load_board
 
 _OWN = Path(__file__).resolve().parents[1] / "networks"

@@ -17,8 +17,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _OF_BUILDS = (
-    *("out", "build", "verify", "force", "dump_ir", "budget", "labels", "pixels", "main"),
-    *("max_length", "no_tune"),
+    *(
+        "out",
+        "build",
+        "verify",
+        "force",
+        "dump_ir",
+        "budget",
+        "labels",
+        "pixels",
+        "main",
+        "no_tune",
+    ),
 )
 """Options of a build that play no part here."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from rich.console import Console
 
-from edgec.commands.tune import CLOSE, Tuning
-from edgec.commands.tune_search import LayerTuning
+from edgec.commands.tune import Tuning
+from edgec.commands.tune_search import CLOSE, LayerTuning
 from edgec.report.console import print_prose, safe
 from edgec.report.tables import table
 from edgec.target.board import Board
@@ -57,6 +59,12 @@ def _lines(found: Tuning, board: Board, changed: int) -> list[str]:
         f"{found.far} by estimates and {found.far_tuned} as tuned take over {CLOSE:.0%} more "
         "than the least that was seen",
     ]
+    if found.lengths:
+        each = ", ".join(map(str, found.lengths))
+        lines.append(f"cycles are the mean of runs of {each} tokens")
+    errors = [abs(x.estimate / x.before - 1) for x in found.layers if x.estimate and x.before]
+    if errors:
+        lines.append(f"estimates of layers are off by {median(errors):.1%} in the median")
     known = sum(each.known for each in found.layers)
     if known:
         lines.append(f"{known} kinds of layers were in the file already (--again measures them)")

@@ -18,7 +18,7 @@ from edgec.base.names import printable
 from edgec.base.options import CompileOptions, Optimize
 from edgec.commands.compile_placed import Placed, placed
 from edgec.commands.tune_builds import Builds, TuneJob, all_cores
-from edgec.commands.tune_search import EqualLayers, LayerTuning, Search
+from edgec.commands.tune_search import CLOSE, EqualLayers, LayerTuning, Search
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.family import name_of
 from edgec.kernels.price import BoardPrices
@@ -44,8 +44,6 @@ from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _WORTH = 1.3
 """Kernels whose estimate is this many times that of the chosen one are not measured."""
-CLOSE = 0.03
-"""Largest loss of a choice that is no fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +58,7 @@ class Tuning:
         others: layers that have one kernel only.
         before, after: cycles of a run, of the build by estimates and of the tuned one.
         builds: builds that were measured.
+        lengths: lengths of the runs whose mean the cycles are; empty: all runs have one length.
     """
 
     model: str
@@ -70,6 +69,7 @@ class Tuning:
     before: int
     after: int
     builds: int
+    lengths: tuple[int, ...] = ()
 
     @property
     def far(self) -> int:
@@ -147,6 +147,7 @@ def tune_model(
         search.before.cycles,
         search.after.cycles,
         builds.count,
+        tuple(length for length in job.lengths if length is not None),
     )
     if layers:
         entries = [_entry(each, result.model) for each in tuned if not each.known]
@@ -164,9 +165,6 @@ def check_tunable(board: Board, options: CompileOptions) -> None:
     if board.is_hosted:
         what = f"{board.name} has no cycle model, so its kernels cannot be measured"
         hint = "choose a microcontroller: edgec boards"
-    elif options.max_length is not None:
-        what = "kernels of runs of several lengths are not tuned"
-        hint = "leave out --max-length"
     elif options.optimize is Optimize.SIZE:
         what = "--optimize size asks for the smallest code, and tuning for the fastest"
         hint = "leave out --optimize size"
@@ -193,7 +191,8 @@ def _layers(
     made = []
     for layer, choices in equal.items():
         first = choices[0]
-        least = estimator.cycles(first.family, first.spec)
+        fixed = found.graph.length is None  # nobody prices shorter runs
+        least = estimator.cycles(first.family, first.spec) if fixed else None
         measured = [
             each
             for each in ways[layer]

@@ -40,13 +40,16 @@ _log = logging.getLogger(__name__)
 Kernels = tuple[tuple[str, str], ...]
 """Signature of a layer and name of its kernel, sorted; other layers get those of estimates."""
 
+_PARTS = (4, 2, 1)
+"""Runs of a model of variable length that are measured are these parts of the longest."""
+
 
 class LayerCycles(NamedTuple):
     """A layer of a build.
 
     Attributes:
         kernel: its name in reports.
-        cycles: those of a run.
+        cycles: those of a run, or the mean of runs of several lengths.
     """
 
     kernel: str
@@ -58,7 +61,7 @@ class Measured(NamedTuple):
 
     Attributes:
         layers: by name of the output.
-        cycles: those of the whole run.
+        cycles: those of the whole run, or the mean of runs of several lengths.
     """
 
     layers: Mapping[str, LayerCycles]
@@ -82,6 +85,14 @@ class TuneJob:
     calibration: Calibration
     options: CompileOptions
     exact: IntegerModel
+
+    @property
+    def lengths(self) -> tuple[int | None, ...]:
+        """Lengths of the runs that are measured; None: that of all runs."""
+        if self.options.max_length is None:
+            return (None,)
+        most = self.options.max_length.maximum
+        return tuple(dict.fromkeys(max(-(-most // part), 1) for part in _PARTS))
 
     def with_kernels(self, kernels: Kernels) -> CompileOptions:
         """Options of a build with given kernels."""
@@ -128,9 +139,12 @@ def measured(job: TuneJob, kernels: Kernels) -> Measured | None:
             )
         except MemoryPlanError:
             return None
-        traced = profile(folder)
-    layers = {each.name: LayerCycles(each.kernel, each.counts.cycles) for each in traced.layers}
-    return Measured(layers, traced.total_cycles)
+        runs = [profile(folder, length=length) for length in job.lengths]
+    layers = {
+        each[0].name: LayerCycles(each[0].kernel, sum(x.counts.cycles for x in each) // len(each))
+        for each in zip(*(run.layers for run in runs), strict=True)
+    }
+    return Measured(layers, sum(run.total_cycles for run in runs) // len(runs))
 
 
 class Builds:

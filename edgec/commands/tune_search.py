@@ -17,6 +17,10 @@ from edgec.commands.tune_builds import Builds, Kernels, Measured
 
 _SURELY = 0.995
 """Part of the cycles of the estimates' kernel that another one must stay below."""
+_AS_FAST = 1.001
+"""Builds that take this many times the cycles of the fastest one at most are as fast."""
+CLOSE = 0.03
+"""Largest loss of a choice that is no fault."""
 _ROUNDS = 5
 """Most builds of fastest kernels together."""
 
@@ -118,10 +122,28 @@ class Search:
                 break
         # Without the layers that are known, the build by estimates is not to be kept.
         kept = {each: found for each, found in self._tried.items() if each or not self._known}
-        best = min(kept, key=lambda each: (kept[each].cycles, each)) if kept else ()
+        best = self._best(kept) if kept else ()
         self.after = kept.get(best, first)
         chosen = dict(best)
         return tuple(self._result(each, chosen) for each in self._layers)
+
+    def _best(self, made: Mapping[Kernels, Measured]) -> Kernels:
+        """The fastest build; of those as fast the one with the fewest layers far from their least.
+
+        Few cycles of a run are a matter of the place of code, and so are many of a small layer.
+        """
+        least = min(each.cycles for each in made.values())
+        fast = {key: each for key, each in made.items() if each.cycles <= _AS_FAST * least}
+        return min(fast, key=lambda key: (self._far(fast[key]), fast[key].cycles, key))
+
+    def _far(self, made: Measured) -> int:
+        """Number of layers that take over 3 % more than the least that was seen."""
+        found = 0
+        for each in self._layers:
+            least = min((self._least[each.layer, way] for way in self._of(each)), default=0)
+            cycles = _cycles(made, each)
+            found += len(each.names) if cycles > (1 + CLOSE) * least else 0
+        return found
 
     def _kernels(self, changes: Mapping[str, str]) -> Kernels:
         """Kernels of a build: what is known, and changes; layers by estimates are left out."""
@@ -189,16 +211,18 @@ class Search:
         return [way for way in layer.ways if (layer.layer, way) in self._least]
 
     def _result(self, layer: EqualLayers, chosen: Mapping[str, str]) -> LayerTuning:
-        def cycles(made: Measured) -> int:
-            return sum(made.layers[name].cycles for name in layer.names)
-
         return LayerTuning(
             layer.layer,
             layer.names,
             {way: self._least[layer.layer, way] for way in self._of(layer)},
             chosen.get(layer.layer, layer.first),
             None if layer.estimate is None else round(layer.estimate),
-            cycles(self.before),
-            cycles(self.after),
+            _cycles(self.before, layer),
+            _cycles(self.after, layer),
             layer.layer in self._known,
         )
+
+
+def _cycles(made: Measured, layer: EqualLayers) -> int:
+    """Cycles that a build spends in equal layers."""
+    return sum(made.layers[name].cycles for name in layer.names)

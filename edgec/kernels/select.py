@@ -152,7 +152,7 @@ def kernel_candidates(
     """All kernels that could compute a node, fast or not, the one that is chosen first.
 
     Args:
-        graph: INTEGER stage, of fixed length.
+        graph: INTEGER stage.
         node: one for which no planner decides; never a `QReshape`.
         target: the processor that runs it.
         families: in order of precedence.
@@ -189,9 +189,10 @@ def _possible(
         computes = family.computes or family.accepts
         if family.has_code_for(graph, node) and computes(graph, node, target):
             spec = family.spec(graph, node, target)
-            yield family, spec
-            for each in family.variants(spec):
-                yield family, each
+            for each in (spec, *family.variants(spec)):
+                serves = for_all_lengths(family, graph, node, each)
+                if serves is not None:
+                    yield family, serves
 
 
 def _measured(
@@ -214,11 +215,11 @@ def _ways(
     estimator: Estimator,
 ) -> _Ways:
     first = _first(graph, node, target, decision, families)
-    kept = decision is not None or graph.length is not None or first[0].saves_flash
+    kept = decision is not None or first[0].saves_flash
     measured = None if kept else _measured(graph, node, target, families)
     if measured is not None:
         return _Ways(graph, node, measured)
-    if kept or not (estimator.compares and estimator.knows(first[0])):
+    if kept or graph.length is not None or not (estimator.compares and estimator.knows(first[0])):
         return _Ways(graph, node, first)
     others = (
         (family, family.spec(graph, node, target))

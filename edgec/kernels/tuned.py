@@ -2,7 +2,8 @@
 
 A signature is text: the operator, types and shapes of what it reads and writes, and its attributes,
 of which records (how sums become codes, a residual) count by their kind alone.  So scales, weights
-and names play no part, and neither does the network.
+and names play no part, and neither does the network.  A size that differs from run to run is
+written as the largest one, like ``<=128``.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ def _operand(graph: Graph, name: str) -> str:
     """Type and shape; "" for numbers of channels, which follow from the others."""
     if not graph.is_constant(name):
         value = graph.values[name]
-        return f"{value.dtype.value}[{_sizes(value.shape)}]"
+        sizes = [str(size) for size in value.shape]
+        axis = None if graph.length is None else graph.length.axes.get(name)
+        if axis is not None:
+            sizes[axis] = f"<={sizes[axis]}"
+        return f"{value.dtype.value}[{','.join(sizes)}]"
     constant = graph.constants[name]
-    return f"{constant.dtype.value}[{_sizes(constant.shape)}]" if len(constant.shape) > 1 else ""
-
-
-def _sizes(sizes: tuple[int, ...]) -> str:
-    return ",".join(map(str, sizes))
+    shape = ",".join(map(str, constant.shape))
+    return f"{constant.dtype.value}[{shape}]" if len(constant.shape) > 1 else ""
 
 
 def _attributes(attrs: Any) -> list[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from dynamic_onnx import ids, write_bert
 
 from edgec.base.errors import ConfigError, MemoryPlanError
 from edgec.base.options import CompileOptions, MaxLength, Optimize
@@ -65,8 +67,6 @@ class Fake:
 
 
 def _unbuilt(options: CompileOptions) -> CompileOptions:
-    from dataclasses import replace
-
     return replace(options, build=False)
 
 
@@ -121,8 +121,6 @@ def test_nothing_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 def test_what_cannot_be_tuned_is_said_at_once():
     with pytest.raises(ConfigError, match="no cycle model"):
         check_tunable(load_board("rpi4"), CompileOptions())
-    with pytest.raises(ConfigError, match="several lengths"):
-        check_tunable(BOARD, CompileOptions(max_length=MaxLength(8)))
     with pytest.raises(ConfigError, match="smallest code"):
         check_tunable(BOARD, CompileOptions(optimize=Optimize.SIZE))
 
@@ -169,6 +167,23 @@ def test_a_real_network_is_measured_and_built_again(
     assert tuned_kernels is not None
     assert run_app(["compile", *words, "--out", str(tmp_path / "build")]) == 0
     assert "bit for bit" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_runs_of_several_lengths(tmp_path: Path):
+    model, data = write_bert(tmp_path / "bert.onnx"), {"ids": ids(32, 12)}
+    options = CompileOptions(max_length=MaxLength(12))
+    place = tmp_path / TUNE_FILE
+    found = tune_model(model, BOARD, say=quiet, calibration=data, options=options, file=place)
+    assert found.lengths == (3, 6, 12)
+    assert "<=12" in found.layers[0].layer
+    assert 0 < found.after <= found.before
+    kernels = kernels_of(place, BOARD, Optimize.SPEED, asked=True)
+    tuned_options = replace(options, tuned=kernels)
+    out = tmp_path / "build"
+    built = compile_model(model, BOARD, calibration=data, out=out, options=tuned_options)
+    assert built.report.tuned is not None
+    assert built.report.tuned.layers == sum(len(each.names) for each in found.layers)
 
 
 def test_what_was_measured_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
