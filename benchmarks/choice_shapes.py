@@ -177,6 +177,46 @@ _TRAINING_LINES = (
     (8, 1, 6, (8, 1)),
     (33, 1, 36, (21, 1)),
 )
+_TRAINING_WINDOWS = (
+    (8, 8, 24, (5, 5), 1),
+    (12, 12, 16, (5, 5), 1),
+    (13, 17, 8, (5, 5), 1),
+    (4, 4, 40, (5, 5), 1),
+    (20, 7, 12, (5, 5), 1),
+    (24, 24, 10, (5, 5), 1),
+    (6, 6, 36, (7, 7), 1),
+    (14, 14, 8, (7, 7), 1),
+    (4, 3, 48, (7, 7), 1),
+    (9, 10, 20, (7, 7), 1),
+    (11, 11, 16, (4, 4), 1),
+    (7, 15, 12, (2, 5), 1),
+    (10, 20, 8, (6, 6), 1),
+    (8, 30, 8, (1, 9), 1),
+    (12, 12, 12, (7, 3), 1),
+    (16, 16, 12, (5, 5), 2),
+    (10, 10, 32, (5, 5), 2),
+    (8, 8, 40, (5, 5), 2),
+    (20, 20, 8, (7, 7), 2),
+    (8, 8, 24, (7, 7), 2),
+    (24, 14, 9, (5, 5), 2),
+    (30, 20, 6, (4, 4), 2),
+    (7, 28, 12, (3, 9), 2),
+    (28, 28, 5, (7, 7), 2),
+    (6, 30, 14, (1, 5), 2),
+    (49, 1, 32, (9, 1), 1),
+    (24, 1, 60, (5, 1), 1),
+    (12, 1, 90, (3, 1), 1),
+    (36, 1, 24, (15, 1), 1),
+    (20, 1, 40, (8, 1), 1),
+    (64, 1, 16, (21, 1), 1),
+    (8, 1, 64, (4, 1), 1),
+    (40, 1, 30, (9, 1), 2),
+    (60, 1, 20, (15, 1), 2),
+    (25, 1, 44, (3, 1), 2),
+    (16, 1, 48, (15, 1), 2),
+    (8, 16, 16, (3, 9), 2),
+    (8, 1, 72, (3, 1), 2),
+)
 _TRAINING_WIDE = (
     *((8, 8), (16, 4), (32, 10), (256, 2), (40, 40), (30, 5), (48, 64), (90, 3), (128, 32)),
     *((200, 10), (7, 9), (33, 6), (64, 100), (12, 90), (512, 4), (20, 16)),
@@ -187,6 +227,15 @@ _HELD_OUT_LINES = (
     (14, 1, 30, (11, 1)),
     (1, 9, 19, (1, 3)),
     (26, 1, 16, (25, 1)),
+)
+_HELD_OUT_WINDOWS = (
+    (10, 10, 30, (5, 5), 1),
+    (5, 5, 60, (7, 7), 1),
+    (18, 18, 10, (7, 7), 2),
+    (12, 12, 20, (5, 5), 2),
+    (30, 1, 48, (7, 1), 1),
+    (50, 1, 32, (13, 1), 2),
+    (7, 9, 28, (3, 5), 1),
 )
 _HELD_OUT_ROWS = (
     (18, 3),
@@ -236,13 +285,15 @@ _HELD_OUT_AFTER = (
 
 def training() -> list[Layer]:
     """Layers to fit prices to."""
-    found = _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER)
+    depthwise = (*_TRAINING_DEPTHWISE, *_TRAINING_WINDOWS)
+    found = _layers(_TRAINING_ROWS, _TRAINING_IMAGES, depthwise, _TRAINING_AFTER)
     return found + _lines(_TRAINING_LINES) + _wide(_TRAINING_WIDE)
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
-    found = _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER)
+    depthwise = (*_HELD_OUT_DEPTHWISE, *_HELD_OUT_WINDOWS)
+    found = _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, depthwise, _HELD_OUT_AFTER)
     return found + _lines(_HELD_OUT_LINES) + _wide(_HELD_OUT_WIDE)
 
 

@@ -24,6 +24,7 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import (
 )
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import FAMILY as DSP_DEPTHWISE_LINE
+from edgec.kernels.dsp.depthwise_s8_dsp import FAMILY as DSP_DEPTHWISE
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
@@ -103,6 +104,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_DEPTHWISE_3X3_MANY_COLUMNS,
     DSP_DEPTHWISE_3X3,
     DSP_DEPTHWISE_LINE,
+    DSP_DEPTHWISE,
     DSP_DENSE_1X4,
     DSP_CONV_4X2,
     DSP_DENSE_4X2,

@@ -85,6 +85,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             )
         case s.Depthwise3x3FewColumns():
             return list(_by_strips(spec.window, spec.window.out_height, 4))
+        case s.DepthwiseDsp():
+            return list(_by_strips(spec.laid, spec.strip, 4))
         case s.Depthwise3x3() | s.Depthwise3x3ManyColumns():
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseLine() | s.DepthwiseLineM0():
@@ -223,7 +225,8 @@ def _by_strips(w: Window, strip: int, together: int) -> Iterator[Event]:
     for top in range(0, w.out_height, strip):
         count = min(strip, w.out_height - top)
         first = top * w.stride_h - w.pad_top
-        read = range(first, first + (count - 1) * w.stride_h + w.kernel_h)
+        reach = (w.kernel_h - 1) * w.dilation_h + 1
+        read = range(first, first + (count - 1) * w.stride_h + reach)
         pixels = [y * w.width + x for y in read if 0 <= y < w.height for x in range(w.width)]
         written = range(top * w.out_width, (top + count) * w.out_width)
         for c in range(0, w.channels, together):

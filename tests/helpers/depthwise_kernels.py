@@ -1,7 +1,7 @@
 """Layers of the depthwise kernels for cores with DSP: chosen ones, others, and random ones."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from depthwise_cases import INT8, Case, graph_of
@@ -13,6 +13,7 @@ from edgec.kernels.dsp.depthwise_3x3_few_columns_s8_dsp import Depthwise3x3FewCo
 from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3ManyColumns
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
+from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -136,6 +137,41 @@ def _line(rng: np.random.Generator) -> Case:
         dilations=(1, dilation) if across else (dilation, 1),
         offsets=numbers == 1,
         twice=numbers > 1,
+    )
+
+
+def _windows(rng: np.random.Generator) -> Case:
+    rows, columns = int(rng.integers(1, 8)), int(rng.integers(2, 12))
+    strides = int(rng.integers(1, 4)), int(rng.integers(1, 3))
+    dilation, numbers = int(rng.integers(1, 3)), int(rng.integers(3))
+    across = int(rng.integers(columns)), int(rng.integers(columns))
+    down = int(rng.integers(2 * rows)), int(rng.integers(2 * rows))
+    reach = (rows - 1) * dilation + 1
+    height = max(reach - sum(down), 1) + int(rng.integers(0, 12))
+    width = max(columns - sum(across), 1) + int(rng.integers(0, 16))
+    case = Case(
+        height,
+        width,
+        int(rng.integers(4, 25)),
+        strides,
+        (down[0], across[0], down[1], across[1]),
+        shift=int(rng.integers(32, 37)),
+        kernel=(rows, columns),
+        dilations=(dilation, 1),
+        offsets=numbers == 1,
+        twice=numbers > 1,
+    )
+    if rows > 1 or rng.integers(2):
+        return case
+    # Over time: an image of one column.
+    return replace(
+        case,
+        height=width,
+        width=1,
+        strides=strides[::-1],
+        pads=(across[0], 0, across[1], 0),
+        kernel=(columns, 1),
+        dilations=(1, 1),
     )
 
 
@@ -275,4 +311,45 @@ LINE = Kernel(
     ),
     _line,
 )
-KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS, "line": LINE}
+WINDOWS = Kernel(
+    DepthwiseDsp,
+    (
+        Case(10, 10, 12, pads=(2, 2, 2, 2), kernel=(5, 5)),
+        Case(10, 10, 7, pads=(2, 2, 2, 2), kernel=(5, 5), offsets=True, shift=34),
+        Case(5, 5, 24, pads=(3, 3, 3, 3), kernel=(7, 7), shift=33),
+        Case(3, 3, 9, pads=(3, 3, 3, 3), kernel=(7, 7), offsets=True, shift=33),
+        Case(26, 26, 5, (2, 2), VALID, kernel=(7, 7), shift=34),
+        Case(16, 16, 8, (2, 2), VALID, kernel=(7, 7), offsets=True),
+        Case(17, 17, 5, (2, 2), (3, 3, 1, 1), kernel=(7, 7), shift=33),
+        Case(5, 5, 11, (2, 2), (2, 2, 2, 2), kernel=(5, 5)),
+        Case(28, 28, 4, (2, 2), (1, 1, 2, 2), kernel=(5, 5), shift=36),
+        Case(29, 27, 6, (1, 2), (0, 1, 0, 1), kernel=(4, 4)),
+        Case(40, 8, 4, pads=(2, 2, 1, 1), kernel=(4, 4), offsets=True, shift=35),
+        Case(21, 13, 4, (3, 1), (4, 0, 4, 3), kernel=(3, 6), dilations=(4, 1)),
+        Case(1, 9, 4, pads=(6, 4, 6, 4), kernel=(7, 5)),
+        Case(30, 1, 40, pads=(1, 0, 1, 0), kernel=(3, 1)),
+        Case(28, 1, 13, pads=(0, 0, 2, 0), kernel=(5, 1), offsets=True, shift=33),
+        Case(24, 1, 6, pads=(4, 0, 5, 0), kernel=(10, 1)),
+        Case(24, 1, 9, pads=(4, 0, 5, 0), kernel=(10, 1), twice=True),
+        Case(9, 4, 10, pads=(2, 2, 2, 2), kernel=(5, 5), twice=True),
+        Case(14, 14, 6, (2, 2), (2, 2, 2, 2), kernel=(5, 5), twice=True),
+        Case(9, 9, 5, (2, 2), (3, 3, 3, 3), kernel=(7, 7), twice=True),
+        Case(14, 1, 5, pads=(1, 0, 0, 0), kernel=(15, 1), shift=34),
+        Case(49, 1, 8, (2, 1), (7, 0, 7, 0), kernel=(15, 1), offsets=True),
+        Case(33, 1, 4, pads=(30, 0, 0, 0), kernel=(31, 1)),
+        Case(1, 12, 6, (1, 2), (0, 1, 0, 1), kernel=(1, 4), shift=33),
+        Case(64, 3, 4, (2, 1), (0, 1, 0, 0), kernel=(1, 2)),
+        Case(12, 1, 8, (2, 1), (8, 0, 8, 0), kernel=(9, 1)),
+    ),
+    (
+        Case(10, 10, 3, pads=(2, 2, 2, 2), kernel=(5, 5)),
+        Case(10, 10, 8, (2, 3), (2, 2, 2, 2), kernel=(5, 5)),
+        Case(12, 12, 8, pads=(2, 4, 2, 4), kernel=(5, 5), dilations=(1, 2)),
+        Case(40, 1, 8, pads=VALID, kernel=(32, 1)),
+        Case(10, 10, 8, pads=(2, 2, 2, 2), kernel=(5, 5), bounds=(-100, 127)),
+        Case(10, 4, 8, pads=(2, 0, 2, 0), kernel=(5, 1)),
+        Case(8, 8, 8),
+    ),
+    _windows,
+)
+KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS, "line": LINE, "windows": WINDOWS}

@@ -11,6 +11,7 @@ from edgec.kernels.dsp.depthwise_3x3_few_columns_s8_dsp import Depthwise3x3FewCo
 from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3ManyColumns
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
+from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.channel_scale import ChannelScale
@@ -85,6 +86,7 @@ __all__ = [
     "Depthwise3x3",
     "Depthwise3x3FewColumns",
     "Depthwise3x3ManyColumns",
+    "DepthwiseDsp",
     "DepthwiseLine",
     "DepthwiseLineM0",
     "DepthwiseM0",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from depthwise_cases import BOARDS, INT8, Case, graph_of
-from depthwise_kernels import BANDS, KERNELS, NARROW, PLANES, Kernel, all_specs
+from depthwise_kernels import BANDS, KERNELS, NARROW, PLANES, WINDOWS, Kernel, all_specs
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 
@@ -59,6 +59,30 @@ def test_layers_in_bands(board: str):
         for offsets in (False, True)
         for shifts in (False, True)
     }
+
+
+@pytest.mark.parametrize("board", BOARDS.values())
+def test_layers_of_windows_of_any_size(board: str):
+    specs = WINDOWS.specs_of(WINDOWS.cases, board)
+    assert len(specs) == len(WINDOWS.cases)
+    assert {(s.laid.stride_w, s.outputs, s.is_looped) for s in specs} == {
+        (stride, outputs, looped)
+        for stride, outputs in ((1, 6), (1, 4), (2, 5), (2, 4))
+        for looped in (False, True)
+    }
+    assert {(s.is_whole, s.strip < s.laid.out_height) for s in specs} == {
+        (True, False),
+        (False, True),
+        (False, False),
+    }
+    assert {(s.kind, s.high_shift > 0) for s in specs} == {
+        *(("offset", False), ("offset", True), ("offsets", False), ("offsets", True)),
+        ("twice", True),
+    }
+    assert {(s.laid.stride_w, s.outputs) for s in specs if s.kind == "twice"} == {
+        *((1, 6), (1, 4), (2, 5), (2, 4))
+    }
+    assert {s.laid is s.window for s in specs} == {False, True}
 
 
 @pytest.mark.parametrize(

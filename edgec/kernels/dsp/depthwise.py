@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.digests import LATER
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.depthwise import DepthwiseFunction
 from edgec.kernels.common.form_ends import Tflite31
+from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.overlap import by_strips, with_ending
 from edgec.kernels.common.parts import WeightReads
 from edgec.kernels.common.window import Window
@@ -41,6 +44,21 @@ def high_word_kind(shift: int, tflite31: Tflite31 | None, *, saturates: bool) ->
     return "offset" if saturates and shift in _HIGH_SHIFTS else None
 
 
+def ends_in_high_word(graph: Graph, node: Node) -> bool:
+    """Whether the codes of a layer are one of `HighWordDepthwise.kind`, with nothing added."""
+    end = end_of(graph, node)
+    if end.residual_shift is not None or end.rescale16 is not None:
+        return False
+    if end.tflite31 is not None and end.tflite31.end == "two_roundings31":
+        return end.tflite31.saturates
+    saturates = ends_in_requant31(node, INT8_MIN, INT8_MAX)
+    return high_word_kind(end.shift, end.tflite31, saturates=saturates) is not None
+
+
+KINDS = ("offset", "offsets", "twice")
+"""Numbers of outputs, as `HighWordDepthwise.numbers` counts them."""
+
+
 class HighWordDepthwise(DepthwiseFunction, ABC):
     """A depthwise convolution that makes codes from the high word of a product.
 
@@ -62,6 +80,18 @@ class HighWordDepthwise(DepthwiseFunction, ABC):
     def is_rounded(self) -> bool:
         """The high word is rounded."""
         return self.tflite31 is not None or self.high_shift == 0
+
+    @property
+    def kind(self) -> str:
+        """Numbers of outputs: one "offset", "offsets", or "twice", with shifts, by channel."""
+        if self.tflite31 is None:
+            return "offset"
+        return "twice" if self.tflite31.has_shifts else "offsets"
+
+    @property
+    def numbers(self) -> int:
+        """The kind in C."""
+        return KINDS.index(self.kind)
 
 
 class UnpackedDepthwise(HighWordDepthwise):

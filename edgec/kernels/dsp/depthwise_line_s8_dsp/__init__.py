@@ -11,18 +11,23 @@ import numpy as np
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.depthwise import FOUR, LineFunction
 from edgec.kernels.common.form_ends import Tflite31
-from edgec.kernels.common.layer_end import end_of, ends_in_requant31
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, with_ending
 from edgec.kernels.common.parts import Parts, Run, WeightReads
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
-from edgec.kernels.dsp.depthwise import LARGEST_SIZE, WORD_BYTES, HighWordDepthwise, high_word_kind
+from edgec.kernels.dsp.depthwise import (
+    KINDS,
+    LARGEST_SIZE,
+    WORD_BYTES,
+    HighWordDepthwise,
+    ends_in_high_word,
+)
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
@@ -35,7 +40,6 @@ _MOST_MEASURED = 16
 """Pairs of taps in a turn of the loops that are measured, for larger caches."""
 _TURNS = (1, 2, 3, 4)
 
-_KINDS = ("offset", "offsets", "twice")
 _MORE_BYTES = (0, WORD_BYTES, 1)
 """Bytes of the stream after the multiplier of a channel, by kind."""
 
@@ -82,18 +86,6 @@ class DepthwiseLine(HighWordDepthwise, LineFunction):
     def unrolled(self) -> int:
         """Pairs of taps in a turn of the loop; one turn is no loop."""
         return self.turn or self.pairs // -(-self.pairs // _MOST_PAIRS)
-
-    @property
-    def kind(self) -> str:
-        """Numbers of outputs: one "offset", "offsets", or "twice", with shifts, by channel."""
-        if self.tflite31 is None:
-            return "offset"
-        return "twice" if self.tflite31.has_shifts else "offsets"
-
-    @property
-    def numbers(self) -> int:
-        """The kind in C."""
-        return _KINDS.index(self.kind)
 
     @property
     def form_name(self) -> str:
@@ -162,15 +154,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A depthwise convolution that `DepthwiseLine` computes, on a core with DSP."""
     if not target.has_dsp or target.takes_few_kernels or not is_depthwise(graph, node):
         return False
-    window, end = conv_window(graph, node), end_of(graph, node)
-    if graph.shape(plain_inputs(node).w)[0] != window.channels or not _serves(window):
-        return False
-    if end.residual_shift is not None or end.rescale16 is not None:
-        return False
-    if end.tflite31 is not None and end.tflite31.end == "two_roundings31":
-        return end.tflite31.saturates
-    saturates = ends_in_requant31(node, INT8_MIN, INT8_MAX)
-    return high_word_kind(end.shift, end.tflite31, saturates=saturates) is not None
+    window = conv_window(graph, node)
+    one_filter = graph.shape(plain_inputs(node).w)[0] == window.channels
+    return one_filter and _serves(window) and ends_in_high_word(graph, node)
 
 
 def _serves(window: Window) -> bool:
@@ -217,7 +203,7 @@ def _streamed(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
     firsts = np.minimum(np.arange(0, channels, FOUR), channels - FOUR)
     own = firsts[:, None] + np.arange(FOUR)
     multiplier, *more = numbers
-    if len(more) == len(_KINDS) - 1:
+    if len(more) == len(KINDS) - 1:
         more = [(more[-1] - 1).astype(np.int8)[own]]
     else:
         more = [each.astype(np.int32)[own].view(np.int8) for each in more]
