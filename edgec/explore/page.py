@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -14,41 +14,30 @@ from edgec.explore.front import Point, front_of
 from edgec.explore.run import State
 from edgec.explore.space import DEFAULT, Space
 from edgec.profile.plot import (
-    BOTTOM,
     HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
+    Axes,
+    Label,
     Linear,
     Log,
     Plot,
     Tick,
     count_ticks,
+    css,
+    curve,
     framed,
+    spaced,
 )
+from edgec.profile.points import Point as Mark
+from edgec.profile.points import with_points
 
 _LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
 _HUES = 6
 _TICKS = (1, 2, 5)
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A point of the picture: its place, its area by flash, its hue by RAM, and its text.
-
-    Attributes:
-        hue: 0 to 5, by RAM from the least to the most.
-        number: the trial's; the point leads to its row.
-    """
-
-    x: float
-    y: float
-    radius: float
-    hue: int
-    number: int
-    title: str
-    on_front: bool
+_AXIS_PIXELS = 120
+"""Room for each of the parallel axes and its texts."""
+_FRONT, _BEATEN = "trial front", "trial"
+"""Looks of points."""
+_HISTORY_HEIGHT = 200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +51,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A trial among the parallel axes."""
+    """A trial among the parallel axes: the points of a polyline, and it in words."""
 
     points: str
     title: str
@@ -71,11 +60,17 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """An axis of the parallel ones: a knob with its values, or a figure with its ends."""
+    """An axis of the parallel ones: a knob with its values, or a figure with its ends.
+
+    Attributes:
+        x: its place, a share of the frame.
+        place: the same as CSS.
+    """
 
     x: float
+    place: str
     name: str
-    ticks: tuple[Tick, ...]
+    ticks: tuple[Label, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,8 @@ class ExplorePage:
         lead: model, boards, trials.
         note: which samples were used for what.
         legend: least and most RAM of a hue.
-        history: a polyline: points of the front after each trial.
+        parallel_width: least width of the parallel axes in pixels.
+        history: points of the front after each trial.
         refused: refused trials with their reasons.
     """
 
@@ -95,16 +91,14 @@ class ExplorePage:
     title: str
     lead: str
     note: str
-    plot: Plot
-    marks: tuple[Mark, ...]
+    chart: Plot
     legend: tuple[str, ...]
     rows: tuple[Row, ...]
     axes_: tuple[Axis, ...]
     lines: tuple[Line, ...]
-    axis_top: float
-    axis_bottom: float
+    parallel_width: int
+    parallel_height: int
     history: Plot
-    history_line: str
     refused: tuple[tuple[int, str, str], ...]
 
 
@@ -130,23 +124,21 @@ def render_explore_html(state: State) -> str:
             x=x.at(point.value("ms")),
             y=y.at(point.value("drop")),
             radius=_radius(point.value("flash"), built),
-            hue=_hue(point.value("ram"), low, high),
-            number=point.number,
             title=title_of(point, task.space),
-            on_front=point.number in on_front,
+            style=f"{_FRONT if point.number in on_front else _BEATEN} "
+            f"hue{_hue(point.value('ram'), low, high)}",
         )
         for point in sorted(built, key=lambda each: each.number in on_front)
     )
     axes, lines = _parallel(built, on_front, task.space)
-    history, history_line = _history(state)
     step = (high - low) / _HUES
+    times = Axes(spaced(_time_ticks(x)), _drop_ticks(y), "milliseconds", "points lost")
     page = ExplorePage(
         title=", ".join(task.models),
         lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
         f"{len(on_front)} of them on the front",
         note=task.note,
-        plot=framed(HEIGHT, _time_ticks(x), _drop_ticks(y)),
-        marks=marks,
+        chart=with_points(framed("trials", "lost accuracy over time", times), (), marks),
         legend=tuple(
             f"{low + i * step:,.0f} to {low + (i + 1) * step:,.0f} B" for i in range(_HUES)
         ),
@@ -156,10 +148,9 @@ def render_explore_html(state: State) -> str:
         ),
         axes_=axes,
         lines=lines,
-        axis_top=TOP + 20,
-        axis_bottom=HEIGHT - BOTTOM,
-        history=history,
-        history_line=history_line,
+        parallel_width=_AXIS_PIXELS * len(axes),
+        parallel_height=HEIGHT,
+        history=_history(state),
         refused=tuple(
             (point.number, setting_text(point, task.space), point.refused)
             for point in state.points
@@ -203,7 +194,7 @@ def title_of(point: Point, space: Space) -> str:
 
 def _time_axis(built: Sequence[Point]) -> Log:
     times = [point.value("ms") for point in built]
-    return Log(min(times) / 1.15, max(times) * 1.15, LEFT, WIDTH - RIGHT)
+    return Log(min(times) / 1.15, max(times) * 1.15)
 
 
 def _time_ticks(axis: Log) -> tuple[Tick, ...]:
@@ -219,7 +210,7 @@ def _time_ticks(axis: Log) -> tuple[Tick, ...]:
 def _drop_axis(built: Sequence[Point]) -> Linear:
     drops = [point.value("drop") for point in built]
     room = max(max(drops) - min(drops), 0.5) * 0.1
-    return Linear(min(drops) - room, max(drops) + room, TOP, HEIGHT - BOTTOM)
+    return Linear(min(drops) - room, max(drops) + room)
 
 
 def _drop_ticks(axis: Linear) -> tuple[Tick, ...]:
@@ -243,33 +234,30 @@ def _parallel(
     built: Sequence[Point], on_front: set[int], space: Space
 ) -> tuple[tuple[Axis, ...], tuple[Line, ...]]:
     """Axes side by side, one for each knob that varies and each figure, and a line a trial."""
-    top, bottom = TOP + 20, HEIGHT - BOTTOM
     knobs = [k for k in built[0].setting if len({point.setting[k] for point in built}) > 1]
     names = [*knobs, "drop", "ms", "flash", "ram"]
-    gap = (WIDTH - LEFT - RIGHT - 60) / max(len(names) - 1, 1)
     heights: list[dict[int, float]] = []
     axes = []
     for place, name in enumerate(names):
         if name in knobs:
             options = [v for v in space[name] if v in {p.setting[name] for p in built}]
-            at = {
-                v: bottom - (bottom - top) * i / (len(options) - 1) for i, v in enumerate(options)
-            }
+            at = {v: 1 - i / (len(options) - 1) for i, v in enumerate(options)}
             heights.append({point.number: at[point.setting[name]] for point in built})
             ticks = tuple(Tick(y, text) for text, y in at.items())
         else:
             numbers = [point.value(name) for point in built]
             low, high = min(numbers), max(numbers)
-            axis = Linear(low, max(high, low + 1e-9), bottom, top)
+            axis = Linear(low, max(high, low + 1e-9), 1.0, 0.0)
             heights.append({point.number: axis.at(point.value(name)) for point in built})
             ticks = tuple(Tick(axis.at(v), f"{v:,.5g}") for v in dict.fromkeys((low, high)))
-        axes.append(Axis(LEFT + place * gap, name, ticks))
+        across = (place + 0.5) / len(names)
+        texts = (Label("tick over", css(left=across, top=tick.at), tick.text) for tick in ticks)
+        axes.append(Axis(across, css(left=across), name, tuple(texts)))
     lines = tuple(
         Line(
-            " ".join(
-                f"{axis.x:.1f},{height[point.number]:.1f}"
-                for axis, height in zip(axes, heights, strict=True)
-            ),
+            curve(
+                (axis.x, height[point.number]) for axis, height in zip(axes, heights, strict=True)
+            ).points,
             title_of(point, space),
             point.number in on_front,
         )
@@ -278,14 +266,16 @@ def _parallel(
     return tuple(axes), lines
 
 
-def _history(state: State) -> tuple[Plot, str]:
+def _history(state: State) -> Plot:
     """Points of the front after each trial."""
-    height = 220.0
     count = len(state.points)
     bounds = state.task.bounds
     sizes = [len(front_of(state.points[: i + 1], bounds)) for i in range(count)]
-    x = Linear(0.0, float(max(count, 1)), LEFT, WIDTH - RIGHT)
-    y = Linear(0.0, 1.15 * max(*sizes, 1), height - BOTTOM, TOP)
-    line = " ".join(f"{x.at(i + 1):.1f},{y.at(size):.1f}" for i, size in enumerate(sizes))
+    x = Linear(0.0, float(max(count, 1)))
+    y = Linear(0.0, 1.15 * max(*sizes, 1), 1.0, 0.0)
     whole = max(1.0, float(-(-int(y.high) // 5)))
-    return framed(height, count_ticks(x), count_ticks(y, whole)), line
+    axes = Axes(
+        spaced(count_ticks(x)), count_ticks(y, whole), "finished trials", "points of the front"
+    )
+    plot = framed("history", "points of the front after each trial", axes, _HISTORY_HEIGHT)
+    return replace(plot, curves=(curve((x.at(i + 1), y.at(n)) for i, n in enumerate(sizes)),))

@@ -1,32 +1,46 @@
-"""The geometry of the page's three charts: all numbers final, so that the template only draws.
+"""The charts of a run: cycles of layers, tensors in the arena, layers against the core's floor.
 
-Lengths are units of the SVG's own coordinate system; texts are untrusted until the template
-escapes them.
+All numbers are final, so that the templates only draw; texts are untrusted until they escape them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
-from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
-from edgec.profile.types import Floor, LayerProfile, Profile
-from edgec.report.console import shortened
+from edgec.profile.plot import (
+    CHARACTER,
+    HEIGHT,
+    LINE,
+    NARROW,
+    WIDE,
+    Axes,
+    Curve,
+    Label,
+    Linear,
+    Log,
+    Mark,
+    Plot,
+    Tick,
+    css,
+    curve,
+    framed,
+    spaced,
+)
+from edgec.profile.points import Point, Rectangle, covers_any, labelled, with_points
+from edgec.profile.types import LayerProfile, Profile
 from edgec.report.model import BufferReport
 
-_BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
-_ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
-_CHARACTER, _LINE = 7.2, 16.0
-"""Room for a character of the charts' texts, and for a line: those of wide fonts."""
 _LEAST_NAME = 4
 """Characters of a name below which a label says nothing."""
 _HUES = 6
 _SAME_PLACE = 9.0
-_Rectangle = tuple[float, float, float, float]
 _MIN_RADIUS, _MAX_RADIUS = 5.0, 22.0
+_MOST_NUMBERS = 4
+"""Layers at one place of the roofline whose numbers its label has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,58 +48,21 @@ class Bar:
     """A layer's bar: cycles without waiting, then the wait for flash.
 
     Attributes:
-        y: top of its row.
-        stalls_x: x at which the second part begins.
-        label: number and name of the layer.
-        title: what a pointer shows.
-        ideal, stalls: widths.
-        value, value_x: words after the bar and the mark of the measured cycles.
-        measured: x of the measured cycles; None without.
+        name: number and name of the layer.
+        kernel: its kernel.
+        title: all of it in words.
+        ideal, stalls: lengths, percent of the longest bar.
+        value: words after the bar.
+        measured: place of the measured cycles, percent; None without.
     """
 
-    y: float
-    stalls_x: float
-    label: str
+    name: str
+    kernel: str
     title: str
     ideal: float
     stalls: float
     value: str
-    value_x: float
     measured: float | None
-
-    @property
-    def top(self) -> float:
-        """Top of the bar itself."""
-        return self.y + 4
-
-    @property
-    def base_line(self) -> float:
-        """Base line of the texts."""
-        return self.y + 16
-
-    @property
-    def mark_top(self) -> float:
-        """Upper end of the mark of the measured cycles."""
-        return self.y + 1
-
-    @property
-    def mark_bottom(self) -> float:
-        """Lower end of this mark."""
-        return self.y + 23
-
-
-@dataclass(frozen=True, slots=True)
-class BarChart:
-    """Cycles of layers, top to bottom; bars start at `left`."""
-
-    height: float
-    left: float
-    bars: tuple[Bar, ...]
-
-    @property
-    def label_x(self) -> float:
-        """Right end of the labels."""
-        return self.left - 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +70,11 @@ class Box:
     """A tensor in the arena: from one step to another, from one address to another.
 
     Attributes:
-        label: as much of the name as fits; may be empty.
-        label_y: base line of the label.
-        title: what a pointer shows.
+        x, y, width, height: in shares of the frame.
+        label: its name.
+        narrow, wide: line of the box, from 0, that shows the name on narrow and on wide pages; None
+            where none is free.
+        title: what a pointer and a screen reader say of it.
         hue: number of its colour; -1 for scratch memory.
     """
 
@@ -104,59 +83,23 @@ class Box:
     width: float
     height: float
     label: str
-    label_y: float
     title: str
     hue: int
+    narrow: int | None = None
+    wide: int | None = None
 
-    @property
-    def label_x(self) -> float:
-        """Left end of the label."""
-        return self.x + 5
-
-    @property
-    def label_place(self) -> _Rectangle:
-        """Area of the label: left, top, right, bottom."""
-        width = _CHARACTER * cell_len(self.label)
-        return (self.label_x, self.label_y - 12, self.label_x + width, self.label_y + 4)
+    def label_place(self, line: int, width: float) -> Rectangle:
+        """Area of the name on a line, in shares of a frame that is `width` pixels wide."""
+        room = min(self.width, (CHARACTER * cell_len(self.label) + 8) / width)
+        top = self.y + line * LINE / HEIGHT
+        return (self.x, top, self.x + room, top + LINE / HEIGHT)
 
 
-@dataclass(frozen=True, slots=True)
-class ArenaChart:
-    """Tensors over time."""
-
-    plot: Plot
-    boxes: tuple[Box, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """Layers at one place of the roofline: the larger, the more of the run they take."""
-
-    x: float
-    y: float
-    radius: float
-    label: str
-    label_x: float
-    label_y: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Roofline:
-    """Cycles per MAC over MACs per byte, both logarithmic; `floor` are the points of a polyline."""
-
-    plot: Plot
-    dots: tuple[Dot, ...]
-    floor: str
-
-
-def bar_chart(found: Profile) -> BarChart:
-    """Cycles of each layer."""
-    room = WIDTH - _BAR_LEFT - _BAR_RIGHT
+def bar_chart(found: Profile) -> tuple[Bar, ...]:
+    """Cycles of each layer, top to bottom."""
     most = max((max(e.counts.cycles, e.measured_cycles or 0) for e in found.layers), default=0)
-    scale = room / max(most, 1)
-    bars = tuple(_bar(index, layer, found, scale) for index, layer in enumerate(found.layers))
-    return BarChart(len(bars) * _BAR_PITCH, _BAR_LEFT, bars)
+    scale = 100 / max(most, 1)
+    return tuple(_bar(index, layer, found, scale) for index, layer in enumerate(found.layers))
 
 
 def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
@@ -164,158 +107,172 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
     per_mac = "" if layer.cycles_per_mac is None else f" · {layer.cycles_per_mac:.2f}/MAC"
     share = counts.cycles / found.total_cycles
     measured = layer.measured_cycles
-    ideal = (counts.cycles - counts.flash_stalls) * scale
     return Bar(
-        y=index * _BAR_PITCH,
-        stalls_x=_BAR_LEFT + ideal,
-        label=_bar_label(index, layer),
+        name=f"{index} {layer.title}",
+        kernel=layer.kernel,
         title=f"{layer.title}: {counts.cycles:,} cycles, of which {counts.flash_stalls:,} wait for "
         f"flash; {layer.macs:,} MACs; {counts.instructions:,} instructions",
-        ideal=ideal,
+        ideal=(counts.cycles - counts.flash_stalls) * scale,
         stalls=counts.flash_stalls * scale,
         value=f"{_short(counts.cycles)} · {share:.1%}{per_mac}",
-        value_x=_BAR_LEFT + max(counts.cycles, measured or 0) * scale + 8,
-        measured=None if measured is None else _BAR_LEFT + measured * scale,
+        measured=None if measured is None else measured * scale,
     )
 
 
-def _bar_label(index: int, layer: LayerProfile) -> str:
-    """As much of the layer's name as fits left of the bars, its kernel and its number."""
-    rest = f" · {layer.kernel} · {index}"
-    fits = int((_BAR_LEFT - 10) / _CHARACTER)
-    return shortened(shortened(layer.title, max(fits - len(rest), _LEAST_NAME)) + rest, fits)
-
-
-def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> ArenaChart:
+def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> Plot:
     """Chart of the arena: the buffers that live in each step."""
-    last = max((buffer.end_step for buffer in buffers), default=steps)
-    x = Linear(0, max(last, 1), LEFT, WIDTH - RIGHT)
-    bottom = _ARENA_HEIGHT - BOTTOM
-    y = Linear(0, max(arena_bytes, 1), bottom, TOP)
-    boxes = [_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes]
-    stride = max(1, math.ceil(last / 24))
-    ticks = tuple(Tick(x.at(step + 0.5), str(step)) for step in range(0, steps, stride))
-    unit = _nice(arena_bytes / 6)
-    marks = tuple(
-        Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, max(unit, 1))
+    x, y = _arena_axes(buffers, arena_bytes, steps)
+    ticks = spaced([Tick(x.at(step + 0.5), str(step)) for step in range(steps)])
+    unit = _power_of_two(arena_bytes / 6)
+    levels = [Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, unit)]
+    axes = Axes(ticks, levels, "step", "bytes from the arena's start")
+    plot = framed("arena", "tensors in the arena by step and address", axes)
+    boxes = arena_boxes(buffers, arena_bytes, steps)
+    marks = (
+        Mark(
+            f"box hue{box.hue}",
+            css(left=box.x, top=box.y, width=box.width, height=box.height),
+            box.title,
+        )
+        for box in boxes
     )
-    return ArenaChart(framed(_ARENA_HEIGHT, ticks, marks), _with_labels_apart(boxes))
+    names = (name for box in boxes for name in _names(box))
+    return replace(plot, marks=tuple(marks), labels=tuple(names))
+
+
+def arena_boxes(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> tuple[Box, ...]:
+    """The boxes of the arena's chart, in the order of the buffers."""
+    x, y = _arena_axes(buffers, arena_bytes, steps)
+    boxes = [_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes]
+    narrow, wide = (_lines(boxes, widths[0]) for widths in (NARROW, WIDE))
+    shown = zip(boxes, narrow, wide, strict=True)
+    return tuple(replace(box, narrow=a, wide=b) for box, a, b in shown)
+
+
+def _arena_axes(
+    buffers: Sequence[BufferReport], arena_bytes: int, steps: int
+) -> tuple[Linear, Linear]:
+    last = max((buffer.end_step for buffer in buffers), default=steps)
+    return Linear(0, max(last, 1)), Linear(0, max(arena_bytes, 1), 1.0, 0.0)
+
+
+def _names(box: Box) -> Iterator[Label]:
+    """The name of a tensor on narrow and on wide pages, where it has a line; its end is cut off."""
+    for line, style in ((box.narrow, "name narrow"), (box.wide, "name wide")):
+        if line is not None:
+            left, top = f"{100 * box.x:.2f}% + 4px", f"{100 * box.y:.2f}% + {LINE * line:.0f}px"
+            most = f"{100 * box.width:.2f}% - 8px"
+            place = f"left: calc({left}); top: calc({top}); max-width: calc({most})"
+            yield Label(style, place, box.label)
 
 
 def _box(index: int, buffer: BufferReport, x: Linear, y: Linear) -> Box:
     left, right = x.at(buffer.first_step), x.at(buffer.end_step)
-    end = buffer.offset_bytes + buffer.size_bytes
-    top, bottom = y.at(end), y.at(buffer.offset_bytes)
-    fits = int((right - left - 10) / _CHARACTER)
-    label = shortened(buffer.name, fits) if fits >= _LEAST_NAME and bottom - top >= _LINE else ""
+    top, bottom = y.at(buffer.offset_bytes + buffer.size_bytes), y.at(buffer.offset_bytes)
     return Box(
-        x=left + 1,
+        x=left,
         y=top,
-        width=max(right - left - 2, 1),
-        height=max(bottom - top, 0.5),
-        label=label,
-        label_y=top + _LINE * 0.85,
+        width=right - left,
+        height=bottom - top,
+        label=buffer.name,
         title=f"{buffer.name}: {buffer.size_bytes:,} bytes at {buffer.offset_bytes:,}, "
         f"steps {buffer.first_step} to {buffer.end_step - 1}",
         hue=-1 if buffer.name.startswith("scratch of ") else index % _HUES,
     )
 
 
-def _with_labels_apart(boxes: Sequence[Box]) -> tuple[Box, ...]:
-    """The boxes with each label on a line of its box that no other label needs.
+def _lines(boxes: Sequence[Box], width: float) -> list[int | None]:
+    """For each box the first of its lines that no other name needs, in a frame of this width.
 
-    Small boxes choose first: they have fewer lines.  Where no line is free there is no label; the
-    pointer still shows the name.
+    Small boxes choose first: they have fewer lines.  In a wider frame names take smaller shares of
+    it, so what is free in the narrowest one is free.
     """
-    found = list(boxes)
-    taken: list[_Rectangle] = []
-    for index in sorted(range(len(found)), key=lambda i: found[i].height * found[i].width):
-        box = found[index]
-        lines = range(int(box.height / _LINE)) if box.label else ()
-        places = (replace(box, label_y=box.label_y + _LINE * line) for line in lines)
-        free = (each for each in places if not _covers_any(each.label_place, taken))
-        found[index] = next(free, replace(box, label=""))
-        if found[index].label:
-            taken.append(found[index].label_place)
-    return tuple(found)
+    found: list[int | None] = [None] * len(boxes)
+    taken: list[Rectangle] = []
+    for index in sorted(range(len(boxes)), key=lambda i: boxes[i].height * boxes[i].width):
+        box = boxes[index]
+        if box.width * width < 8 + CHARACTER * _LEAST_NAME:
+            continue
+        for line in range(int(box.height * HEIGHT / LINE)):
+            place = box.label_place(line, width)
+            if not covers_any(place, taken):
+                found[index] = line
+                taken.append(place)
+                break
+    return found
 
 
-def roofline(found: Profile) -> Roofline | None:
-    """Layers against the core's floor; None when no layer multiplies."""
-    layers = [(i, each) for i, each in enumerate(found.layers) if each.macs and each.moved_bytes]
+def roofline(found: Profile) -> Plot | None:
+    """Layers against the core's floor; None when no layer multiplies.
+
+    Cycles per MAC over MACs per byte, both logarithmic; the larger a point, the more of the run its
+    layers take.
+    """
+    layers = _multiplying(found)
     if not layers:
         return None
-    intensities = [each.macs / each.moved_bytes for _, each in layers]
-    costs = [each.counts.cycles / each.macs for _, each in layers]
-    x = Log(min(intensities) / 1.6, max(intensities) * 1.6, LEFT, WIDTH - RIGHT)
-    shown = (*costs, found.floor.cycles_per_mac)
-    y = Log(min(shown) / 1.6, max(shown) * 1.8, _ROOF_HEIGHT - BOTTOM, TOP)
+    x, y = _roofline_axes(found)
+    axes = Axes(
+        spaced([Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high)]),
+        [Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high)],
+        "MACs per byte of weights, inputs and output",
+        "cycles per MAC",
+    )
+    plot = framed("roofline", "cycles per MAC against the floor of the core", axes)
+    return with_points(plot, [_floor_line(found, x, y)], roofline_points(found))
+
+
+def roofline_points(found: Profile) -> tuple[Point, ...]:
+    """The points of the roofline: layers, those at one place together."""
+    x, y = _roofline_axes(found)
     places: dict[tuple[int, int], list[tuple[int, LayerProfile]]] = {}
-    for (index, layer), intensity, cost in zip(layers, intensities, costs, strict=True):
-        place = (round(x.at(intensity) / _SAME_PLACE), round(y.at(cost) / _SAME_PLACE))
+    for index, layer in _multiplying(found):
+        across = x.at(layer.macs / layer.moved_bytes) * WIDE[0]
+        down = y.at(layer.counts.cycles / layer.macs) * HEIGHT
+        place = (round(across / _SAME_PLACE), round(down / _SAME_PLACE))
         places.setdefault(place, []).append((index, layer))
-    dots = _labelled([_dot(group, found, x, y) for group in places.values()])
-    x_ticks = tuple(Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high))
-    y_ticks = tuple(Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high))
-    line = _floor_line(found.floor, x, y)
-    return Roofline(framed(_ROOF_HEIGHT, x_ticks, y_ticks), dots, line)
+    return labelled([_dot(group, found, x, y) for group in places.values()], HEIGHT)
 
 
-def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: Log, y: Log) -> Dot:
+def _multiplying(found: Profile) -> list[tuple[int, LayerProfile]]:
+    return [(i, each) for i, each in enumerate(found.layers) if each.macs and each.moved_bytes]
+
+
+def _roofline_axes(found: Profile) -> tuple[Log, Log]:
+    layers = [each for _, each in _multiplying(found)]
+    intensities = [each.macs / each.moved_bytes for each in layers]
+    costs = [*(each.counts.cycles / each.macs for each in layers), found.floor.cycles_per_mac]
+    x = Log(min(intensities) / 1.6, max(intensities) * 1.6)
+    return x, Log(min(costs) / 1.6, max(costs) * 1.8, 1.0, 0.0)
+
+
+def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: Log, y: Log) -> Point:
     """Layers that are too close to each other to be told apart."""
     macs = sum(layer.macs for _, layer in group)
     cycles = sum(layer.counts.cycles for _, layer in group)
     intensity = macs / sum(layer.moved_bytes for _, layer in group)
     share = cycles / found.total_cycles
     names = ", ".join(f"{index} {layer.title} ({layer.kernel})" for index, layer in group)
-    return Dot(
+    numbers = [str(index) for index, _ in group]
+    more = ["…"] if len(numbers) > _MOST_NUMBERS else []
+    return Point(
         x=x.at(intensity),
         y=y.at(cycles / macs),
         radius=max(_MIN_RADIUS, _MAX_RADIUS * math.sqrt(share)),
-        label=", ".join(str(index) for index, _ in group),
-        label_x=0.0,
-        label_y=0.0,
-        title=f"{names}: {cycles / macs:.2f} cycles per MAC, {intensity:.1f} MACs per byte, "
-        f"{share:.1%} of the run",
+        label=", ".join([*numbers[:_MOST_NUMBERS], *more]),
+        title=f"{cycles / macs:.2f} cycles per MAC, {intensity:.1f} MACs per byte, "
+        f"{share:.1%} of the run: {names}",
     )
 
 
-def _labelled(dots: Sequence[Dot]) -> tuple[Dot, ...]:
-    """The dots with their labels right, above, below or left: the first that covers no other."""
-    taken = [(dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5) for dot in dots]
-    placed = []
-    for dot in dots:
-        width = _CHARACTER * len(dot.label) + 4
-        away = dot.radius + 4
-        places = [
-            (dot.x + away, dot.y + 4),
-            (dot.x - width / 2, dot.y - away),
-            (dot.x - width / 2, dot.y + away + 9),
-            (dot.x - away - width, dot.y + 4),
-        ]
-        boxes = [(left, base - 10, left + width, base + 2) for left, base in places]
-        free = [index for index, box in enumerate(boxes) if not _covers_any(box, taken)]
-        chosen = free[0] if free else 0
-        taken.append(boxes[chosen])
-        left, base = places[chosen]
-        placed.append(replace(dot, label_x=left, label_y=base))
-    return tuple(placed)
-
-
-def _covers_any(box: _Rectangle, others: Sequence[_Rectangle]) -> bool:
-    left, top, right, bottom = box
-    return any(left < o[2] and o[0] < right and top < o[3] and o[1] < bottom for o in others)
-
-
-def _floor_line(floor: Floor, x: Log, y: Log) -> str:
+def _floor_line(found: Profile, x: Log, y: Log) -> Curve:
     """Arithmetic or loads, whichever is slower, from left to right."""
+    floor = found.floor
     corner = 1 / (floor.cycles_per_mac * floor.bytes_per_cycle)
     stops = [x.low, *([corner] if x.low < corner < x.high else []), x.high]
-    points = []
-    for stop in stops:
-        cost = max(floor.cycles_per_mac, 1 / (stop * floor.bytes_per_cycle))
-        points.append(f"{x.at(stop):.1f},{y.at(min(cost, y.high)):.1f}")
-    return " ".join(points)
+    costs = [max(floor.cycles_per_mac, 1 / (stop * floor.bytes_per_cycle)) for stop in stops]
+    points = ((x.at(at), y.at(min(cost, y.high))) for at, cost in zip(stops, costs, strict=True))
+    return curve(points, "floor")
 
 
 def _decades(low: float, high: float) -> list[float]:
@@ -325,8 +282,8 @@ def _decades(low: float, high: float) -> list[float]:
     return [value for value in values if low <= value <= high]
 
 
-def _nice(value: float) -> int:
-    """The least 1, 2 or 5 times a power of two kilobytes (or bytes) that is at least `value`."""
+def _power_of_two(value: float) -> int:
+    """The least power of two that is at least `value`."""
     unit = 1
     while unit < value:
         unit *= 2

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
-from edgec.profile.charts import ArenaChart, arena_chart
+from edgec.profile.charts import arena_chart
 from edgec.profile.compile_rows import (
     Cell,
     LayerRow,
@@ -21,6 +21,7 @@ from edgec.profile.compile_rows import (
 )
 from edgec.profile.histogram_charts import HistogramChart, histogram_chart
 from edgec.profile.origins import Origins
+from edgec.profile.plot import Plot
 from edgec.profile.turns_chart import TurnsChart, turns_charts
 from edgec.report.model import MemoryReport, Report
 from edgec.workflow.histograms import Histograms
@@ -70,7 +71,7 @@ class CompilePage:
     facts: str
     tiles: tuple[Tile, ...]
     memory: tuple[MemoryBar, ...]
-    arena: ArenaChart
+    arena: Plot
     arena_words: str
     turns: tuple[TurnsChart, ...]
     rows: tuple[LayerRow, ...]

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
-from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
+from edgec.profile.charts import Bar, arena_chart, bar_chart, roofline
 from edgec.profile.compile_rows import Tile
+from edgec.profile.plot import Plot
 from edgec.profile.types import FunctionProfile, LayerProfile, Profile
 from edgec.report.console import shortened
 from edgec.report.model import Report
@@ -47,9 +48,9 @@ class Page:
     functions: tuple[FunctionRow, ...]
     memory: str
     tiles: tuple[Tile, ...]
-    bars: BarChart
-    arena: ArenaChart
-    roof: Roofline | None
+    bars: tuple[Bar, ...]
+    arena: Plot
+    roof: Plot | None
 
 
 def write_html(found: Profile, report: Report, path: Path) -> None:

@@ -1,83 +1,105 @@
-"""Axes and frames that the pages' plots share: positions in the SVG's own coordinates.
+"""Axes and frames that the pages' plots share.
 
-Some charts show accuracy over something that should be small.
+Positions are shares of the frame, 0 to 1, from its left and from its top: a plot is as wide as its
+reader's window, and its texts keep their size.  Some charts show accuracy over something that
+should be small.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-WIDTH = 960
-LEFT, RIGHT, TOP, BOTTOM = 76, 16, 12, 44
-"""Room around a plot for ticks and names of axes."""
+HEIGHT = 380
+"""Height of a frame in pixels."""
+CHARACTER, LINE = 7.2, 16.0
+"""Room in pixels for a character of a plot's texts, and for a line: those of wide fonts."""
+NARROW, WIDE = (230.0, 600.0), (600.0, 1200.0)
+"""Least and most pixels of a frame on a narrow and on a wide page; `_style.html.j2` turns there."""
+_GRID = 1000.0
+"""Units of the drawings of curves in each direction."""
+_TICK_GAP = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis: its position and its text."""
+    """A mark on an axis: its position, its text, and whether a narrow page has room for it."""
 
     at: float
     text: str
+    narrow: bool = True
 
-    @property
-    def base_line(self) -> float:
-        """Base line of the text beside a mark on a vertical axis."""
-        return self.at + 4
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A line through a frame: its points for a polyline, and its style, "curve" or "floor"."""
+
+    points: str
+    style: str = "curve"
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A text in a plot: classes of `_style.html.j2`, its place as CSS, and what it says."""
+
+    style: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A part of a plot that says something to a pointer, a finger, a keyboard, a screen reader.
+
+    Attributes:
+        style: classes of `_style.html.j2`.
+        place: where it is, as CSS.
+        title: what it says.
+    """
+
+    style: str
+    place: str
+    title: str
 
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Frame and axes of a plot."""
+    """A plot, all positions final.
 
-    left: float
-    right: float
-    top: float
-    bottom: float
+    Attributes:
+        name: a word for the plot, unlike all others in its page.
+        words: what it shows, for screen readers.
+        height: pixels of the frame from top to bottom.
+        x_name, y_name: names of the axes.
+        ticks: texts of both axes.
+        rules: places of the lines across it, as CSS.
+        curves: lines in it.
+        marks: its parts.
+        labels: texts in them or beside them.
+    """
+
+    name: str
+    words: str
     height: float
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
+    x_name: str
+    y_name: str
+    ticks: tuple[Label, ...]
+    rules: tuple[str, ...]
+    curves: tuple[Curve, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    labels: tuple[Label, ...] = ()
 
-    @property
-    def frame_width(self) -> float:
-        """Width of the frame."""
-        return self.right - self.left
 
-    @property
-    def frame_height(self) -> float:
-        """Height of the frame."""
-        return self.bottom - self.top
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """Ticks and names of the axes of a plot."""
 
-    @property
-    def middle_x(self) -> float:
-        """Middle of the frame."""
-        return (self.left + self.right) / 2
-
-    @property
-    def middle_y(self) -> float:
-        """Middle of the frame."""
-        return (self.top + self.bottom) / 2
-
-    @property
-    def x_tick_end(self) -> float:
-        """Lower end of the marks on the horizontal axis."""
-        return self.bottom + 5
-
-    @property
-    def x_text_y(self) -> float:
-        """Base line of the texts below the horizontal axis."""
-        return self.bottom + 18
-
-    @property
-    def x_name_y(self) -> float:
-        """Base line of the name of the horizontal axis."""
-        return self.height - 6
-
-    @property
-    def y_text_x(self) -> float:
-        """Right end of the texts beside the vertical axis."""
-        return self.left - 8
+    x_ticks: Sequence[Tick]
+    y_ticks: Sequence[Tick]
+    x_name: str
+    y_name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +108,8 @@ class Linear:
 
     low: float
     high: float
-    start: float
-    end: float
+    start: float = 0.0
+    end: float = 1.0
 
     def at(self, value: float) -> float:
         """The position of `value`."""
@@ -100,8 +122,8 @@ class Log:
 
     low: float
     high: float
-    start: float
-    end: float
+    start: float = 0.0
+    end: float = 1.0
 
     def at(self, value: float) -> float:
         """The position of `value`."""
@@ -109,20 +131,70 @@ class Log:
         return self.start + share * (self.end - self.start)
 
 
-def framed(height: float, x_ticks: tuple[Tick, ...], y_ticks: tuple[Tick, ...]) -> Plot:
-    """A plot of the page's width and this height."""
+def framed(name: str, words: str, axes: Axes, height: float = HEIGHT) -> Plot:
+    """A plot with axes and nothing else."""
     return Plot(
-        left=LEFT,
-        right=WIDTH - RIGHT,
-        top=TOP,
-        bottom=height - BOTTOM,
+        name=name,
+        words=words,
         height=height,
-        x_ticks=x_ticks,
-        y_ticks=y_ticks,
+        x_name=axes.x_name,
+        y_name=axes.y_name,
+        ticks=(
+            *(Label("tick y", css(top=tick.at), tick.text) for tick in axes.y_ticks),
+            *x_labels(axes.x_ticks),
+        ),
+        rules=tuple(css(top=tick.at) for tick in axes.y_ticks),
     )
 
 
-HEIGHT = 420
+def x_labels(ticks: Sequence[Tick]) -> tuple[Label, ...]:
+    """Texts of a horizontal axis."""
+    return tuple(
+        Label("tick x" if tick.narrow else "tick x wide", css(left=tick.at), tick.text)
+        for tick in ticks
+    )
+
+
+def css(**shares: float) -> str:
+    """Declarations of CSS, each with a share of the frame."""
+    return "; ".join(f"{name}: {100 * share:.2f}%" for name, share in shares.items())
+
+
+def curve(points: Iterable[tuple[float, float]], style: str = "curve") -> Curve:
+    """A line through points, (x, y) in shares of the frame."""
+    return Curve(" ".join(f"{_GRID * x:.1f},{_GRID * y:.1f}" for x, y in points), style)
+
+
+def level(y: float) -> Curve:
+    """A line from left to right at a height."""
+    return curve([(0.0, y), (1.0, y)], "floor")
+
+
+def spaced(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Ticks of a horizontal axis whose texts are apart: every n-th, fewer of them on narrow pages.
+
+    Args:
+        ticks: from left to right.
+    """
+    wide = ticks[:: _stride(ticks, WIDE[0])]
+    stride = _stride(wide, NARROW[0])
+    return tuple(replace(tick, narrow=i % stride == 0) for i, tick in enumerate(wide))
+
+
+def _stride(ticks: Sequence[Tick], width: float) -> int:
+    """The least n with which every n-th text has room beside the next in a frame of this width."""
+    for stride in range(1, len(ticks)):
+        kept = ticks[::stride]
+        pairs = itertools.pairwise(kept)
+        if all(width * (b.at - a.at) >= _half(a) + _half(b) + _TICK_GAP for a, b in pairs):
+            return stride
+    return max(len(ticks), 1)
+
+
+def _half(tick: Tick) -> float:
+    return CHARACTER * len(tick.text) / 2
+
+
 _STEPS = 5
 _LEAST_SPAN = 0.02
 """Accuracies that are closer than this do not fill the whole height."""
@@ -132,25 +204,25 @@ def accuracy_axis(values: Sequence[float]) -> Linear:
     """The vertical axis of shares of samples, with some room on both sides."""
     low, high = min(values), max(values)
     room = max(high - low, _LEAST_SPAN) * 0.12
-    return Linear(max(low - room, 0.0), min(high + room, 1.0), HEIGHT - BOTTOM, TOP)
+    return Linear(max(low - room, 0.0), min(high + room, 1.0), 1.0, 0.0)
 
 
 def accuracy_ticks(axis: Linear) -> tuple[Tick, ...]:
     """Marks at round percentages."""
-    step = _round_step((axis.high - axis.low) / _STEPS)
+    step = round_step((axis.high - axis.low) / _STEPS)
     first = math.ceil(axis.low / step)
     values = [i * step for i in range(first, math.floor(axis.high / step) + 1)]
-    return tuple(Tick(axis.at(value), f"{100 * value:g} %") for value in values)
+    return tuple(Tick(axis.at(value), f"{100 * value:.10g} %") for value in values)
 
 
 def count_ticks(axis: Linear, step: float | None = None) -> tuple[Tick, ...]:
     """Marks at multiples of a step, from 0; None: of a round one."""
-    step = _round_step(axis.high / _STEPS) if step is None else step
+    step = round_step(axis.high / _STEPS) if step is None else step
     count = math.floor(axis.high / step)
     return tuple(Tick(axis.at(i * step), f"{i * step:,.0f}") for i in range(count + 1))
 
 
-def _round_step(value: float) -> float:
+def round_step(value: float) -> float:
     """The least 1, 2 or 5 times a power of ten that is at least `value`."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= value)

@@ -11,56 +11,22 @@ from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.plot import (
     HEIGHT,
-    LEFT,
-    RIGHT,
-    WIDTH,
+    Axes,
     Linear,
     Plot,
     accuracy_axis,
     accuracy_ticks,
     count_ticks,
+    curve,
     framed,
+    level,
+    spaced,
 )
+from edgec.profile.points import Point, labelled, with_points
 from edgec.workflow.pool_search import NO_TEST, PoolCurve, PoolPoint
 
 _CHOSEN, _TRIED = 9.0, 5.0
 """Radii of points."""
-_ABOVE, _BELOW = -12.0, 22.0
-"""Positions of the labels of neighbours in turn, from their points."""
-
-
-@dataclass(frozen=True, slots=True)
-class PoolMark:
-    """A point of the plot: its place, its label and what a pointer shows.
-
-    Attributes:
-        radius: larger for the result.
-    """
-
-    x: float
-    y: float
-    radius: float
-    label: str
-    label_y: float
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class PoolChart:
-    """Accuracy over stored bytes.
-
-    Attributes:
-        marks: by bytes.
-        line: the points of a polyline through them.
-        real_y: height of the float model's accuracy.
-        goal_y: height of the least accuracy that is good enough.
-    """
-
-    plot: Plot
-    marks: tuple[PoolMark, ...]
-    line: str
-    real_y: float
-    goal_y: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +55,7 @@ class PoolsPage:
     template: ClassVar[str] = "profile/pools.html.j2"
 
     curve: PoolCurve
-    chart: PoolChart
+    chart: Plot
     lead: str
     rows: tuple[PoolRow, ...]
     note: str = NO_TEST
@@ -136,29 +102,30 @@ def _name(curve: PoolCurve, number: int) -> str:
     return curve.points[number].name + (" (chosen)" if number == curve.chosen else "")
 
 
-def pool_chart(curve: PoolCurve) -> PoolChart:
-    """The plot of a search, all positions final."""
-    most = max(point.stored_bytes for point in curve.points)
-    x = Linear(0.0, 1.08 * most, LEFT, WIDTH - RIGHT)
-    y = accuracy_axis([*(point.accuracy for point in curve.points), curve.real, curve.goal])
-    marks = tuple(
-        PoolMark(
+def pool_chart(searched: PoolCurve) -> Plot:
+    """Accuracy over stored bytes."""
+    x = Linear(0.0, 1.08 * max(point.stored_bytes for point in searched.points))
+    y = accuracy_axis(
+        [*(point.accuracy for point in searched.points), searched.real, searched.goal]
+    )
+    marks = [
+        Point(
             x=x.at(point.stored_bytes),
             y=y.at(point.accuracy),
-            radius=_CHOSEN if number == curve.chosen else _TRIED,
-            label=_name(curve, number),
-            label_y=y.at(point.accuracy) + (_ABOVE, _BELOW)[number % 2],
+            radius=_CHOSEN if number == searched.chosen else _TRIED,
             title=_title(point),
+            label=_name(searched, number),
         )
-        for number, point in enumerate(curve.points)
+        for number, point in enumerate(searched.points)
+    ]
+    lines = (
+        level(y.at(searched.real)),
+        level(y.at(searched.goal)),
+        curve((mark.x, mark.y) for mark in marks),
     )
-    return PoolChart(
-        plot=framed(HEIGHT, count_ticks(x), accuracy_ticks(y)),
-        marks=marks,
-        line=" ".join(f"{mark.x:.1f},{mark.y:.1f}" for mark in marks),
-        real_y=y.at(curve.real),
-        goal_y=y.at(curve.goal),
-    )
+    axes = Axes(spaced(count_ticks(x)), accuracy_ticks(y), "stored bytes", "accuracy")
+    plot = framed("pools", "accuracy over stored bytes", axes)
+    return with_points(plot, lines, labelled(marks, HEIGHT))
 
 
 def _title(point: PoolPoint) -> str:

@@ -10,50 +10,21 @@ from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.plot import (
     HEIGHT,
-    LEFT,
-    RIGHT,
-    WIDTH,
+    Axes,
     Linear,
     Plot,
     accuracy_axis,
     accuracy_ticks,
     count_ticks,
+    curve,
     framed,
+    level,
+    spaced,
 )
+from edgec.profile.points import Point, labelled, with_points
 from edgec.profile.widths import TradeOff, WidthPoint
 
-
-@dataclass(frozen=True, slots=True)
-class WidthMark:
-    """A width in the plot: its place, its label and what a pointer shows."""
-
-    x: float
-    y: float
-    label: str
-    title: str
-
-    @property
-    def label_y(self) -> float:
-        """Base line of the label."""
-        return self.y + 22
-
-
-@dataclass(frozen=True, slots=True)
-class WidthChart:
-    """Accuracy over cycles; over bits where cycles are not known.
-
-    Attributes:
-        marks: in order of x.
-        line: the points of a polyline through them.
-        float_y: height of the float model's accuracy.
-        x_name: name of the horizontal axis.
-    """
-
-    plot: Plot
-    marks: tuple[WidthMark, ...]
-    line: str
-    float_y: float
-    x_name: str
+_RADIUS = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +34,7 @@ class WidthsPage:
     template: ClassVar[str] = "profile/widths.html.j2"
 
     found: TradeOff
-    chart: WidthChart
+    chart: Plot
 
 
 def write_widths_html(found: TradeOff, path: Path) -> None:
@@ -81,25 +52,25 @@ def render_widths_html(found: TradeOff) -> str:
     return html_environment().get_template(page.template).render(values(page))
 
 
-def width_chart(found: TradeOff) -> WidthChart:
-    """The plot of a trade-off, all positions final."""
+def width_chart(found: TradeOff) -> Plot:
+    """Accuracy over cycles of one inference; over bits where cycles are not known."""
     timed = all(point.cycles is not None for point in found.points)
     places = [float(point.cycles or 0) if timed else float(point.bits) for point in found.points]
     low = min(0.0, *places) if timed else 0.0
-    x = Linear(low, 1.08 * max(*places, 1.0), LEFT, WIDTH - RIGHT)
+    x = Linear(low, 1.08 * max(*places, 1.0))
     y = accuracy_axis([point.accuracy for point in found.points] + [found.float_accuracy])
     marks = [
-        WidthMark(x.at(place), y.at(point.accuracy), _label(point), _title(point))
+        Point(x.at(place), y.at(point.accuracy), _RADIUS, _title(point), _label(point))
         for place, point in zip(places, found.points, strict=True)
     ]
     marks.sort(key=lambda mark: mark.x)
-    return WidthChart(
-        plot=framed(HEIGHT, count_ticks(x, None if timed else 1.0), accuracy_ticks(y)),
-        marks=tuple(marks),
-        line=" ".join(f"{mark.x:.1f},{mark.y:.1f}" for mark in marks),
-        float_y=y.at(found.float_accuracy),
-        x_name="cycles of one inference" if timed else "bits of an activation",
+    x_name = "cycles of one inference" if timed else "bits of an activation"
+    axes = Axes(
+        spaced(count_ticks(x, None if timed else 1.0)), accuracy_ticks(y), x_name, "accuracy"
     )
+    lines = (level(y.at(found.float_accuracy)), curve((mark.x, mark.y) for mark in marks))
+    plot = framed("widths", f"accuracy over {x_name}", axes)
+    return with_points(plot, lines, labelled(marks, HEIGHT))
 
 
 def _label(point: WidthPoint) -> str:

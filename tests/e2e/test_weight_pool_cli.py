@@ -108,7 +108,7 @@ def test_trade_off(
     assert all(point["cycles"] > 0 for point in points)
     assert points[0]["agreement"] >= points[-1]["agreement"]
     html = page.read_text()
-    assert html.count("<circle") == 3
+    assert html.count('class="mark point dot"') == 3
     assert "4 bits" in html
     assert run_app([*command, "--limit", "5"]) == 0
     text = capsys.readouterr().out

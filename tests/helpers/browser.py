@@ -80,3 +80,35 @@ def measured(page: Path, tmp_path: Path, script: str, width: int) -> dict[str, A
     (title,) = re.findall(r"<title>(\{.*\})</title>", document)
     found: dict[str, Any] = json.loads(html.unescape(title))
     return found
+
+
+_FRAMES = """
+const found = {{}};
+addEventListener("load", () => {{
+    for (const frame of document.querySelectorAll("iframe"))
+        found[frame.width] = (({script}))(frame.contentDocument, frame.contentWindow);
+    document.title = JSON.stringify(found);
+}});
+"""
+
+
+def measured_at(
+    page: Path, tmp_path: Path, script: str, widths: Sequence[int], options: Sequence[str] = ()
+) -> dict[int, dict[str, Any]]:
+    """What a function of (document, window) finds in a page in frames of several widths.
+
+    A window of Chromium is at least 500 pixels wide; a frame has any width.
+    """
+    text = page.read_text("utf-8")
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    frames = "".join(
+        f'<iframe width="{width}" height="900" style="border: 0" srcdoc="{html.escape(text)}">'
+        "</iframe>"
+        for width in widths
+    )
+    around = tmp_path / "frames.html"
+    head = f"<!doctype html><title></title><script>{_FRAMES.format(script=script)}</script>"
+    around.write_text(f'{head}<body style="width: 9000px">{frames}</body>', "utf-8")
+    document = browse(around, tmp_path, ["--window-size=1600,900", "--dump-dom", *options])
+    (title,) = re.findall(r"<title>(\{.*?\})</title>", document)
+    return {int(width): value for width, value in json.loads(html.unescape(title)).items()}

@@ -1,6 +1,7 @@
 """The HTML page: self-contained, escaped, always the same bytes; geometry inside its frame."""
 
 import html.parser
+import itertools
 import random
 import re
 from dataclasses import replace
@@ -8,9 +9,11 @@ from dataclasses import replace
 import pytest
 from profile_samples import layer_profile, sample_profile, sample_report
 
-from edgec.profile.charts import WIDTH, arena_chart, bar_chart, roofline
+from edgec.profile.charts import arena_boxes, arena_chart, bar_chart, roofline, roofline_points
 from edgec.profile.html import render_html
 from edgec.profile.measured import Measurement, with_measurement
+from edgec.profile.plot import HEIGHT, NARROW, WIDE, Tick, spaced
+from edgec.profile.points import Point, label_box, labelled
 from edgec.report.model import BufferReport
 
 NASTY = "</title><script>alert(1)</script><img src=x onerror='x'>\"&amp;\u202e{{ 7*7 }}"
@@ -52,10 +55,10 @@ def test_page_needs_nothing_from_elsewhere() -> None:
 def test_page_has_its_parts_and_is_the_same_each_time() -> None:
     found = with_measurement(sample_profile(), Measurement((2900, 600), 1))
     page = render_html(found, sample_report("a", "b"))
-    for part in ("totals", "layers", "arena", "roofline", "table", "functions"):
+    for part in ("totals", "cycles", "arena", "roofline", "table", "functions"):
         assert f'id="{part}"' in page
     assert page.count('class="bar"') == 2
-    assert page.count('class="tensor"') == 2
+    assert page.count('class="mark box ') == 2
     assert page.count('class="measured"') == 2
     assert "0.5 cycles per MAC" in page
     assert "a data sheet" in page
@@ -73,29 +76,29 @@ def test_everything_lies_inside_the_pictures(count: int) -> None:
     names = [f"layer {index} " + "x" * index for index in range(count)]
     found = sample_profile(*(layer_profile(n, 10 + i, 3 + i * i) for i, n in enumerate(names)))
     report = sample_report(*names)
-    for bar in bar_chart(found).bars:
-        assert 0 < bar.ideal + bar.stalls <= WIDTH
+    bars = bar_chart(found)
+    for bar, layer in zip(bars, found.layers, strict=True):
+        most = max(each.counts.cycles for each in found.layers)
+        assert bar.ideal + bar.stalls == pytest.approx(100 * layer.counts.cycles / most)
     top = max(buffer.offset_bytes + buffer.size_bytes for buffer in report.buffers)
-    arena = arena_chart(report.buffers, top, count)
-    assert len(arena.boxes) == count
-    for box in arena.boxes:
-        assert arena.plot.left <= box.x
-        assert box.x + box.width <= arena.plot.right + 0.5
-        assert arena.plot.top - 0.5 <= box.y
-        assert box.y + box.height <= arena.plot.bottom + 0.5
-    roof = roofline(found)
-    assert roof is not None
-    for dot in roof.dots:
-        assert roof.plot.left <= dot.x <= roof.plot.right
-        assert roof.plot.top <= dot.y <= roof.plot.bottom
-    assert sum(len(dot.label.split(",")) for dot in roof.dots) == count
+    boxes = arena_boxes(report.buffers, top, count)
+    assert len(boxes) == len(arena_chart(report.buffers, top, count).marks) == count
+    for box in boxes:
+        assert 0 <= box.x < box.x + box.width <= 1 + 1e-9
+        assert -1e-9 <= box.y < box.y + box.height <= 1 + 1e-9
+    dots = roofline_points(found)
+    assert all(0 <= dot.x <= 1 and 0 <= dot.y <= 1 for dot in dots)
+    if count <= 37:
+        assert sum(len(dot.label.split(",")) for dot in dots) == count
 
 
 def test_layers_at_one_place_share_a_dot() -> None:
     found = sample_profile(*(layer_profile(name, 1000, 3000) for name in "abc"))
-    roof = roofline(found)
-    assert roof is not None
-    assert [dot.label for dot in roof.dots] == ["0, 1, 2"]
+    assert [dot.label for dot in roofline_points(found)] == ["0, 1, 2"]
+    many = sample_profile(*(layer_profile(name, 1000, 3000) for name in "abcdefgh"))
+    (dot,) = roofline_points(many)
+    assert dot.label == "0, 1, 2, 3, …"
+    assert "7 h (conv2d)" in dot.title
 
 
 def overlapping(one: tuple[float, ...], two: tuple[float, ...]) -> bool:
@@ -113,37 +116,62 @@ def test_labels_of_the_arena_are_apart_and_in_their_boxes(count: int) -> None:
         size = generator.choice((64, 700, 1500))
         name = f"/block.{index}/attention/output_{index}"
         buffers.append(BufferReport(name, offset, size, first, first + generator.randrange(1, 6)))
-    boxes = arena_chart(buffers, 2100, count).boxes
-    places = [box.label_place for box in boxes if box.label]
-    assert places
-    for index, place in enumerate(places):
-        assert not any(overlapping(place, other) for other in places[:index])
-    for box in boxes:
-        if box.label:
-            left, top, right, bottom = box.label_place
-            assert box.x <= left
-            assert right <= box.x + box.width
-            assert box.y <= top + 1
-            assert bottom <= box.y + box.height + 1
+    boxes = arena_boxes(buffers, 2100, count)
+    for of, width in (("narrow", NARROW[0]), ("wide", WIDE[0])):
+        shown = [(box, getattr(box, of)) for box in boxes if getattr(box, of) is not None]
+        assert shown or of == "narrow"
+        places = [box.label_place(line, width) for box, line in shown]
+        for index, place in enumerate(places):
+            assert not any(overlapping(place, other) for other in places[:index])
+        for (box, _), (left, top, right, bottom) in zip(shown, places, strict=True):
+            assert box.x <= left < right <= box.x + box.width
+            assert box.y <= top < bottom <= box.y + box.height + 1e-9
 
 
 def test_two_tensors_at_one_place_have_labels_on_two_lines() -> None:
     buffers = [BufferReport(name, 0, 1024, 0, 2) for name in ("first", "second")]
-    one, two = arena_chart(buffers, 1024, 2).boxes
-    assert {one.label, two.label} == {"first", "second"}
-    assert one.label_y != two.label_y
+    one, two = arena_boxes(buffers, 1024, 2)
+    assert {one.wide, two.wide} == {one.narrow, two.narrow} == {0, 1}
 
 
-def test_labels_of_bars_fit_left_of_the_bars() -> None:
+def test_labels_of_points_are_apart_at_every_width() -> None:
+    generator = random.Random(1)
+    points = [
+        Point(generator.random(), generator.random(), 6.0, "", f"label {i}") for i in range(24)
+    ]
+    found = labelled(points, HEIGHT)
+    for of, (low, high) in (("narrow", NARROW), ("wide", WIDE)):
+        shown = [(each, getattr(each, of)) for each in found if getattr(each, of) is not None]
+        assert len(shown) >= 10
+        for step in range(9):
+            width = low + (high - low) * step / 8
+            boxes = [label_box(point, place, HEIGHT, width) for point, place in shown]
+            for index, box in enumerate(boxes):
+                assert not any(overlapping(box, other) for other in boxes[:index])
+                assert 0 <= box[0] < box[2] <= width
+                assert 0 <= box[1] < box[3] <= HEIGHT
+
+
+def test_ticks_are_apart_and_narrow_pages_have_fewer() -> None:
+    found = spaced([Tick(i / 99, f"{i:,}") for i in range(100)])
+    narrow = [tick for tick in found if tick.narrow]
+    assert 3 <= len(narrow) < len(found) < 100
+    for ticks, width in ((found, WIDE[0]), (narrow, NARROW[0])):
+        gaps = [width * (b.at - a.at) for a, b in itertools.pairwise(ticks)]
+        assert min(gaps) >= 2 * 7.2
+    assert spaced([]) == ()
+
+
+def test_a_bar_says_what_it_is() -> None:
     layer = replace(layer_profile("n" * 80, 10, 100), kernel="pooled_conv_responses_multiply")
-    chart = bar_chart(sample_profile(layer))
-    (bar,) = chart.bars
-    assert len(bar.label) * 7.2 <= chart.label_x
-    assert bar.label.endswith("multiply · 0")
+    (bar,) = bar_chart(sample_profile(layer))
+    assert bar.name == f"0 {'n' * 80}"
+    assert bar.kernel == "pooled_conv_responses_multiply"
+    assert bar.value == "100 · 90.9% · 10.00/MAC"
 
 
 class Wide(html.parser.HTMLParser):
-    """Finds pictures and tables that no container lets scroll."""
+    """Finds tables that no container lets scroll."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -153,7 +181,7 @@ class Wide(html.parser.HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("svg", "table"):
+        if tag == "table":
             self.found.append(tag)
             if "scroll" not in self.open:
                 self.loose.append(tag)
@@ -168,9 +196,6 @@ class Wide(html.parser.HTMLParser):
 def test_wide_parts_scroll_instead_of_shrinking_or_being_clipped() -> None:
     page = render_html(sample_profile(), sample_report("a", "b"))
     wide = Wide(page)
-    assert (sorted(wide.found), wide.loose) == (["svg"] * 3 + ["table"] * 2, [])
+    assert (sorted(wide.found), wide.loose) == (["table"] * 2, [])
     style = page[page.index("<style>") : page.index("</style>")]
     assert re.search(r"\.scroll \{[^}]*overflow-x: auto", style)
-    (least,) = re.findall(r"^svg \{[^}]*min-width: (\d+)px", style, re.M)
-    # A text of 12 units is no smaller than 10 pixels.
-    assert 12 * int(least) / WIDTH >= 10
