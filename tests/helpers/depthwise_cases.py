@@ -11,6 +11,8 @@ from edgec.ir.shapes import window_out
 
 BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
 INT8 = (-128, 127)
+WEIGHTS = (-127, 127, -128, 5, 0, 60)
+"""Weights that reach the ends of int8."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +43,16 @@ def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
     return layer.builder.build()
 
 
-def add_layer(layer: Layer, case: Case, filters: int | None = None) -> None:
-    """One layer; `filters`: of a convolution of one group, None: it is depthwise."""
+def add_layer(
+    layer: Layer, case: Case, filters: int | None = None, values: tuple[int, ...] = WEIGHTS
+) -> None:
+    """One layer; `filters`: of a convolution of one group, None: it is depthwise; `values`: of
+    weights.
+    """
     x = layer.input(1, case.height, case.width, case.channels)
     group, depth = (case.channels, 1) if filters is None else (1, case.channels)
     units = case.channels if filters is None else filters
-    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (units, *case.kernel, depth))
+    weights = layer.rng.choice(values, (units, *case.kernel, depth))
     multipliers = layer.rng.uniform(0.4, 1, units) / 40 * 2.0**case.shift
     sign = layer.pick([1, -1])
     zero_point = layer.pick([0, -128, 7])

@@ -95,6 +95,27 @@ def dense_layers(seed: int, count: int) -> Graph:
     return layer.builder.build()
 
 
+def paired_layers(seed: int, count: int) -> Graph:
+    """Convolutions with many weights so small that products of two blocks fit 16 bits, and some at
+    the ends of what fits: 63.75 is the largest mean of four magnitudes.
+    """
+    rng = np.random.default_rng(seed)
+    layer = Layer(seed)
+    values = ((-63, 64, 63, -64), (-64, 63, 100, -28, 127), (3, -127, 0, 5, -20), (-127, 127))
+    for number in range(count):
+        case = _case(rng, ((3, 3), (1, 1), (3, 1), (1, 5), (4, 2)))
+        turn, rest = divmod(number, 3)
+        if rest == 0:
+            case = Case(5, 8, (16, 32)[turn % 2], twice=turn % 3 == 0)
+        kind = turn // 2 % len(values)
+        add_layer(layer, case, int(rng.choice([1, 3, 8, 13, 16])), values[kind])
+    for tokens, depth in ((1, 160), (1, 49), (6, 100), (5, 64)):
+        weight = rng.choice(values[number % 3], (9, depth)).astype(np.int8)
+        product(layer, (tokens, depth, 9), KINDS[number % len(KINDS)], weight)
+        number += 1
+    return layer.builder.build()
+
+
 def depthwise_cases(seed: int, count: int) -> tuple[Case, ...]:
     """Depthwise layers that no one chose: lines and images, also of more than 64 taps."""
     rng = np.random.default_rng(seed)

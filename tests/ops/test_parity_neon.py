@@ -12,7 +12,15 @@ import variable_nets
 from cross import DOT, MACHINES, check_cross, check_program, library_for, linked
 from depthwise_cases import graph_of
 from depthwise_kernels import KERNELS
-from neon_layers import convolutional, dense_layers, depthwise, depthwise_cases, others, products
+from neon_layers import (
+    convolutional,
+    dense_layers,
+    depthwise,
+    depthwise_cases,
+    others,
+    paired_layers,
+    products,
+)
 from parity import Sample, samples_of
 from random_transformer import OPERATORS, Layer, operators
 from small_transformers import NETS, inputs_of
@@ -22,6 +30,7 @@ from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer
@@ -93,6 +102,23 @@ def test_dot_products(make: Callable[[], Graph], tmp_path: Path) -> None:
     program = check_cross(DOT, graph, samples_of(graph), tmp_path)
     found = {kernel.spec.family for kernel in program.kernels}
     assert "dense_8x8_s8_dot" in found and "dense_4x4_s8_neon" not in found
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_pairs_of_blocks(seed: int, tmp_path: Path) -> None:
+    graph = paired_layers(seed, 24 * seed)
+    program = check_cross(MACHINES["a53"], graph, samples_of(graph), tmp_path)
+    specs = [kernel.spec for kernel in program.kernels]
+    dense = [spec for spec in specs if isinstance(spec, Dense4x4)]
+    ways = {(spec.paired, spec.reads_in_place, spec.reads_strip, spec.is_product) for spec in dense}
+    assert {
+        (True, True, True, False),
+        (True, False, True, False),
+        (True, False, False, True),
+        (False, False, True, False),
+    } <= ways
+    assert any(spec.paired and spec.rows == 1 for spec in dense)
 
 
 @pytest.mark.parametrize("flags", FLAGS)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.ir.graph import Node
+from edgec.ir.weighted import form_of, residual_of
 from edgec.kernels.common.interface import LayerFunction
 
 WIDE = 16
@@ -73,15 +76,25 @@ class Block:
         return "vld1q_s8" if self.is_wide else "vld1_s8"
 
 
+def has_full_range(node: Node) -> bool:
+    """Whether the codes of a layer with weights have no bounds but those of int8."""
+    form = residual_of(node.attrs) or form_of(node.attrs)
+    bounds = (getattr(form, "low", None), getattr(form, "high", None))
+    return bounds == (INT8_MIN, INT8_MAX)
+
+
 class NeonLayer(LayerFunction):
     """A layer with weights that ends in NEON.
 
     Attributes:
         shift: right shift of the product with a multiplier of 31 bits.
+        full_range: the bounds after a multiplier of 31 bits, or after the addition that follows,
+            are those of int8.
     """
 
     __slots__ = ()
     shift: int
+    full_range: bool
 
     def tile_extras(self, residual: str) -> tuple[tuple[str, str], ...]:
         """Arguments of the function of a tile besides parameters: C parameter and argument.
@@ -106,27 +119,37 @@ class NeonLayer(LayerFunction):
     @property
     def saturates(self) -> bool:
         """Outputs need no bounds after the narrowing to their type."""
-        return self.rescale16 is not None or (self.tflite31 is not None and self.tflite31.saturates)
+        if self.tflite31 is not None:
+            return self.tflite31.saturates
+        return self.rescale16 is not None or self.full_range
 
     @property
     def narrow_shift(self) -> int:
         """The last shift, where an instruction narrows to int16, too."""
         return self.shift - _LEAST_HIGH_SHIFT + 1
 
+    def narrowed_sum(self, name: str) -> str:
+        """C that rounds the sums of an addition, an int32x4, and narrows them to int16."""
+        shift = self.residual_shift or 0
+        if shift in _NARROWING_SHIFTS:
+            return f"vqrshrn_n_s32({name}, {shift})"
+        return f"vqmovn_s32({f'vrshrq_n_s32({name}, {shift})' if shift else name})"
+
     @property
     def narrowing_end(self) -> str:
         """The end of a layer up to int16: `end`, with `_narrow` where one instruction does the last
         shift and the narrowing to int16.
         """
-        shift = self.narrow_shift if self.end == "requant31" else 0
+        end = "requant31" if self.end == "requant31_added" else self.end
+        shift = self.narrow_shift if end == "requant31" else 0
         if self.end == "offset31" and self.tflite31 is not None:
             shift = self.tflite31.shift
-        return f"{self.end}_narrow" if shift in _NARROWING_SHIFTS else self.end
+        return f"{end}_narrow" if shift in _NARROWING_SHIFTS else end
 
     @property
     def has_limits(self) -> bool:
         """Codes are bounded by those of the argument struct."""
-        return self.end == "requant31" or (self.tflite31 is not None and not self.saturates)
+        return not self.saturates and not self.adds
 
     @property
     def stores(self) -> str:

@@ -33,10 +33,10 @@ static void average_pool_s8_0(const int8_t *x, const int32_t *multipliers, int8_
                 .pixel = DILATION_W * CHANNELS,
             };
             const int32_t first = ((iy + ky0 * DILATION_H) * WIDTH + ix + kx0 * DILATION_W) * CHANNELS;
-            for (int32_t c = 0; c < CHANNELS; c += EDGEC_WINDOW_SUMS) {
-                int32_t sums[EDGEC_WINDOW_SUMS];
+            for (int32_t c = 0; c < CHANNELS; c += 4) {
+                int32_t sums[4];
                 edgec_window_sums(x, first + c, shape, sums);
-                for (int32_t i = 0; i < EDGEC_WINDOW_SUMS; i++) {
+                for (int32_t i = 0; i < 4; i++) {
                     y[(oy * OUT_WIDTH + ox) * CHANNELS + c + i] = edgec_requantize_s8(
                         sums[i] - taps * -3, divisor, 32, 5, -128, 127);
                 }

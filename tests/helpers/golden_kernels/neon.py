@@ -3,6 +3,7 @@
 import specs as s
 
 from edgec.base.dtypes import DType
+from edgec.ir.qops import Requant31
 from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -26,6 +27,9 @@ _FEW = ((0, 1, 2), (3,))
 _LINE = Window(80, 1, 37, 10, 1, 71, 1, 1, 1, 0, 0, 1, 1)
 _WIDE_LINE = Window(1, 90, 16, 1, 18, 1, 73, 1, 1, 0, 0, 1, 1)
 _ROWS = Window(9, 12, 32, 7, 12, 3, 1, 1, 1, 0, 0, 1, 1)
+_NEIGHBOURS = Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1)
+_ROW = Window(1, 1, 100, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1)
+_RUNS = Window(9, 9, 32, 5, 5, 3, 3, 2, 2, 1, 1, 1, 1)
 _COLUMN = ((0, 2), (1,))
 
 CASES: dict[str, KernelSpec] = {
@@ -35,6 +39,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x4_table": s.Dense4x4(POINTWISE, 7, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_4x4_residual": s.Dense4x4(POINTWISE, 8, 9, rescale16=Rescale16(WIDE, residual=True)),
     "dense_4x4_gathered": s.Dense4x4(ODD, 6, 32, residual_shift=12),
+    "dense_4x4_paired": s.Dense4x4(_NEIGHBOURS, 8, 38, 12, paired=True, full_range=True),
+    "dense_4x4_paired_row": s.Dense4x4(_ROW, 5, 38, paired=True),
+    "dense_4x4_packed_runs": s.Dense4x4(_RUNS, 7, 38, 21, full_range=True),
     "dense_8x8": s.Dense8x8(Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1), 13, 38),
     "dense_8x8_single": s.Dense8x8(Window(1, 1, 37, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1), 10, 30),
     "dense_8x8_strip": s.Dense8x8(Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 38, 12),
@@ -44,6 +51,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_8x8_table": s.Dense8x8(POINTWISE, 7, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_8x8_residual": s.Dense8x8(POINTWISE, 9, 9, rescale16=Rescale16(WIDE, residual=True)),
     "dense_8x8_narrow": s.Dense8x8(ODD, 17, 9, rescale16=Rescale16(BYTE)),
+    "average_pool_neon": s.AveragePool(
+        planes(32, 2), True, DType.INT8, -3, Requant31(32, 5), has_neon=True
+    ),
     "depthwise_neon": s.DepthwiseNeon(planes(9, 2), _PAIRS, 38),
     "depthwise_neon_folded": s.DepthwiseNeon(WINDOW, _PAIRS, 30),
     "depthwise_neon_residual31": s.DepthwiseNeon(planes(6, 1), _PAIRS, 50, residual_shift=12),

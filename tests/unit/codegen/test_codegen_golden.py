@@ -21,7 +21,11 @@ from edgec.toolchain.cc import WARNING_FLAGS
 Golden = Callable[[str, str], None]
 GOLDEN = REPOSITORY / "tests" / "golden"
 
-_NEON = {name for name, spec in KERNELS.items() if "neon" in spec.template.parts}
+_NEON = {
+    name
+    for name, spec in KERNELS.items()
+    if "neon" in spec.template.parts or getattr(spec, "has_neon", False)
+}
 
 
 def _stem(spec: KernelSpec) -> str:
@@ -98,7 +102,7 @@ _TARGETS = (
 
 
 def _compiles(name: str, target: tuple[str, ...]) -> bool:
-    """Kernels for NEON have no form without it, one of them none for Armv7-A, and those of dot
+    """Kernels for NEON have no form without it, some of them none for Armv7-A, and those of dot
     products one for cores that have them.
 
     Libraries for AVR, where an `int` has 16 bits, have no kernels for the DSP extension.
@@ -108,7 +112,7 @@ def _compiles(name: str, target: tuple[str, ...]) -> bool:
         return "-mcpu=cortex-a76" in target
     if compiler == "avr-gcc" and "dsp" in KERNELS[name].template.parts:
         return False
-    if name == "lut_neon":
+    if name == "lut_neon" or getattr(KERNELS[name], "paired", False):
         return compiler.startswith("aarch64")
     return name not in _NEON or "-linux-" in compiler
 

@@ -31,6 +31,7 @@ from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s8_neon.channels import groups_of
 from edgec.kernels.neon.depthwise_s8_neon.channels import packed as packed_channels
 from edgec.kernels.neon.lut import LutNeon
+from edgec.kernels.neon.pairs import packed_pairs, pairs_of, places_of
 from edgec.kernels.neon.rescale import RescaleNeon
 from edgec.kernels.neon.weights import packed, padded
 from edgec.kernels.select import select_kernels
@@ -59,6 +60,51 @@ def test_weights_are_packed_in_blocks_of_four_filters() -> None:
     for filter_, value in itertools.product(range(8), range(32)):
         expected = rows[filter_, value] if filter_ < 6 and value < 18 else 0
         assert found[filter_ // 4, value // 16, filter_ % 4, value % 16] == expected
+
+
+def test_blocks_go_together_where_no_code_can_overflow_16_bits() -> None:
+    rng = np.random.default_rng(1)
+    for most in (30, 64, 90, 128):
+        weights = rng.integers(-most + 1, most, (10, 3, 3, 40)).astype(np.int8)
+        partners, blocks = pairs_of(weights), 23
+        assert partners.shape == (3, blocks)
+        numbers = np.arange(blocks)
+        sizes = np.abs(packed(weights).astype(int))
+        lanes = sizes[..., :8] + sizes[..., 8:]
+        for group, partner in enumerate(partners):
+            assert (partner[partner] == numbers).all()
+            for one, other in ((n, partner[n]) for n in numbers if partner[n] > n):
+                assert (lanes[group, one] + lanes[group, other]).max() * 128 <= 32767
+            alone = numbers[partner == numbers]
+            for one, other in itertools.combinations(alone, 2):
+                assert (lanes[group, one] + lanes[group, other]).max() * 128 > 32767
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_weights_of_pairs_follow_their_order(in_place: bool) -> None:
+    """Each block of weights meets the block of values of x that its place says."""
+    window = Window(8, 8, 16, 8, 8, 3, 3, 1, 1, 1, 1, 1, 1)
+    rng = np.random.default_rng(2)
+    weights = rng.integers(-50, 51, (6, 3, 3, 16)).astype(np.int8)
+    spec = Dense4x4(window, 6, 38, paired=True)
+    assert spec.reads_in_place
+    places = spec.places if in_place else places_of(spec.depth)
+    stored = packed_pairs(weights, pairs_of(weights), places)
+    rows = np.concatenate([weights.reshape(6, 9, 16), np.zeros((2, 9, 16), np.int8)])
+    start = spec.orders_bytes
+    for group in range(2):
+        at = group * spec.order_step
+        pairs, *order = stored[at : at + spec.order_step].view("<u2").tolist()
+        found = [places.tolist().index(place) for place in order]
+        assert sorted(found) == list(range(9))
+        expected = rows[4 * group : 4 * group + 4, found]
+        together = stored[start : start + pairs * 128].reshape(pairs, 4, 2, 16)
+        for number in range(pairs):
+            assert (together[number] == expected[:, 2 * number : 2 * number + 2]).all()
+        alone = stored[start + pairs * 128 : start + 9 * 64].reshape(-1, 4, 16)
+        assert (alone.swapaxes(0, 1) == expected[:, 2 * pairs :]).all()
+        start += 9 * 64
+    assert start == len(stored)
 
 
 def test_numbers_of_missing_filters_are_zero() -> None:

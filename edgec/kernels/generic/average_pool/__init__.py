@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
@@ -16,7 +17,9 @@ from edgec.kernels.common.window import Window, pooling_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
-_TOGETHER = 4
+_WORD = 4
+_VECTOR = 16
+"""Channels of a word, and of a vector of NEON."""
 _MOST_TAPS = 257
 """Sums of 257 numbers from 0 to 255 fit 16 bits."""
 
@@ -31,6 +34,7 @@ class AveragePool(Plain):
         x: element type, INT8 or INT16.
         x_zero_point: code of 0; 0 for `qops.CodeMean`.
         output: the form.
+        has_neon: the core has NEON.
     """
 
     family: ClassVar[str] = "average_pool"
@@ -40,6 +44,7 @@ class AveragePool(Plain):
     x: DType
     x_zero_point: int
     output: qops.Requant31 | qops.CodeMean
+    has_neon: bool = field(default=False, metadata=LATER)
 
     @property
     def is_clipped(self) -> bool:
@@ -68,10 +73,19 @@ class AveragePool(Plain):
         return f"multipliers[{'KERNEL_H * KERNEL_W' if everywhere else 'taps'}]"
 
     @property
-    def by_words(self) -> bool:
-        """Four channels, a word, are summed up at a time (`edgec/pooling/sums_s8.h`)."""
-        words = self.window.channels % _TOGETHER == 0 and self.window.taps <= _MOST_TAPS
-        return words and self.x is DType.INT8 and self.has_multipliers
+    def together(self) -> int:
+        """Channels that are summed up at a time (`edgec/pooling/sums_s8.h`): a vector of NEON, a
+        word, or one.
+        """
+        if self.window.taps > _MOST_TAPS or self.x is not DType.INT8 or not self.has_multipliers:
+            return 1
+        sizes = (_VECTOR, _WORD) if self.has_neon else (_WORD,)
+        return next((size for size in sizes if self.window.channels % size == 0), 1)
+
+    @property
+    def sums(self) -> str:
+        """The C function that sums up as many."""
+        return "edgec_window_sums_neon" if self.together == _VECTOR else "edgec_window_sums"
 
     @property
     def call(self) -> FormCall:
@@ -85,13 +99,14 @@ class AveragePool(Plain):
         return f"Average pool of {self.x.value} {image}, {describe_window(w)}"
 
 
-def spec(graph: Graph, node: Node, _target: Target) -> AveragePool:
+def spec(graph: Graph, node: Node, target: Target) -> AveragePool:
     """The specification for a QAveragePool."""
     attrs = node.attrs_as(qops.QAveragePool)
     x, window = graph.values[node.first], pooling_window(graph, node)
     raw = isinstance(attrs.output, qops.CodeMean)
     zero_point = 0 if raw else graph.quant(node.first).tensor_zero_point
-    return AveragePool(window, attrs.count_include_pad, x.dtype, zero_point, attrs.output)
+    numbers = (window, attrs.count_include_pad, x.dtype, zero_point, attrs.output)
+    return AveragePool(*numbers, has_neon=target.has_neon)
 
 
 def overlap(spec: AveragePool) -> Distances:

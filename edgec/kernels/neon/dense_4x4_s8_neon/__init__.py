@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+import numpy as np
+
+from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
@@ -17,9 +20,20 @@ from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
-from edgec.kernels.common.window import dense_window
+from edgec.kernels.common.window import Window, dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.layer import NeonLayer
+from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
+from edgec.kernels.neon.layer import NeonLayer, has_full_range
+from edgec.kernels.neon.pairs import (
+    MOST_PLACES,
+    order_step,
+    orders_bytes,
+    packed_pairs,
+    pairs_of,
+    pays,
+    places_of,
+)
+from edgec.kernels.neon.strip import Strip
 from edgec.kernels.neon.weights import (
     BLOCK_BYTES,
     LANES,
@@ -27,86 +41,32 @@ from edgec.kernels.neon.weights import (
     blocks_of,
     packed,
     padded,
-    padded_rows,
 )
 from edgec.target.target import Target
 
 _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
 
-
-@dataclass(frozen=True, slots=True)
-class TileRow:
-    """A row whose codes are in one half of a vector of eight.
-
-    Attributes:
-        number: number of the row in its tile.
-        half: 0 for the low half, 1 for the high one.
-    """
-
-    number: int
-    half: int
-
-    @property
-    def lane(self) -> int:
-        """The first lane of its codes."""
-        return self.half * ROWS
-
-
-@dataclass(frozen=True, slots=True)
-class TilePair:
-    """Rows whose codes are stored from one vector: two, or one twice."""
-
-    rows: tuple[TileRow, ...]
-
-    @property
-    def first(self) -> TileRow:
-        """The row in the low half."""
-        return self.rows[0]
-
-    @property
-    def last(self) -> TileRow:
-        """The row in the high half."""
-        return self.rows[-1]
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """Rows whose sums with four filters one function computes: four, or one."""
-
-    rows: int
-
-    @property
-    def is_single(self) -> bool:
-        """The tile is one row."""
-        return self.rows == 1
-
-    @property
-    def others(self) -> range:
-        """The rows after the first one."""
-        return range(1, self.rows)
-
-    @property
-    def pairs(self) -> tuple[TilePair, ...]:
-        """The rows, two by two."""
-        numbers = range(self.rows)
-        halves = (numbers[first : first + 2] for first in numbers[::2])
-        return tuple(
-            TilePair(tuple(TileRow(number, half) for half, number in enumerate(pair)))
-            for pair in halves
-        )
+_MOST_UNROLLED = 40
+"""Vectors of a window whose copies stand one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dense4x4(Dense, NeonLayer):
     """Convolution of one group, or matrix product, four rows by four filters at a time.
 
-    x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
-    [out_height, out_width, out_channels].
+    x int8 [height, width, channels], weights without -128 as `weights.packed` gives them, or with
+    `paired` as `pairs.packed_pairs`, y [out_height, out_width, out_channels].
+
+    Attributes:
+        paired: blocks come in an order of their own for every four filters, and products of two of
+            them are added up in 16 bits.
     """
 
     family: ClassVar[str] = "dense_4x4_s8_neon"
     template: ClassVar[Path] = template_beside(__file__, "dense_4x4_s8_neon")
+    paired: bool = field(default=False, metadata=LATER)
+    full_range: bool = field(default=False, metadata=LATER)
 
     @property
     def blocks(self) -> int:
@@ -114,9 +74,14 @@ class Dense4x4(Dense, NeonLayer):
         return blocks_of(self.depth)
 
     @property
-    def stored_bytes(self) -> int:
-        """Bytes of the weights in the kernel's order."""
-        return padded_rows(self.out_channels) * self.blocks * LANES
+    def orders_bytes(self) -> int:
+        """Bytes of the orders of blocks before the weights."""
+        return orders_bytes(self.out_channels, self.depth) if self.paired else 0
+
+    @property
+    def order_step(self) -> int:
+        """Bytes from the order of four filters to that of the next four."""
+        return order_step(self.depth)
 
     @property
     def pads_depth(self) -> bool:
@@ -134,6 +99,40 @@ class Dense4x4(Dense, NeonLayer):
         return self.window.columns_are_runs
 
     @property
+    def reads_strip(self) -> bool:
+        """Windows are gathered from copied rows of x, padding included."""
+        return not self.is_product and self.copies_runs and self.window.out_width > 1
+
+    @property
+    def strip(self) -> Strip:
+        """The rows of x that are copied."""
+        return Strip(self.window)
+
+    @property
+    def run(self) -> int:
+        """Values of a row of a window."""
+        return self.window.kernel_w * self.window.channels
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Rows are read where they are in copied rows of x: a block of four neighbours is packed
+        there.
+        """
+        return self.paired and _has_packed_strip(self.window)
+
+    @property
+    def places(self) -> Array:
+        """The place of each block of a row, in sixteens of bytes from the first one."""
+        if not self.reads_in_place:
+            return places_of(self.depth)
+        return _places_in_strip(self.window)
+
+    @property
+    def packs_runs(self) -> bool:
+        """Rows of windows are whole blocks, which are packed one by one."""
+        return self.reads_strip and self.run % LANES == 0
+
+    @property
     def rest(self) -> int:
         """Filters after the last full block."""
         return self.out_channels % ROWS
@@ -147,7 +146,7 @@ class Dense4x4(Dense, NeonLayer):
     def reads_padding(self) -> bool:
         """Gathered windows may hold padding, whose value is in the argument struct."""
         clipped = self.window.rows_clipped or self.window.cols_clipped
-        return clipped or not self.copies_runs
+        return self.reads_strip or clipped or not self.copies_runs
 
     @property
     def extras(self) -> tuple[tuple[str, str], ...]:
@@ -175,18 +174,35 @@ class Dense4x4(Dense, NeonLayer):
         return tuple(tile for tile in (self.tile, self.single) if tile is not None)
 
     @property
+    def unrolls(self) -> bool:
+        """The rows of a window are copied one by one, and not in a loop."""
+        return self.window.kernel_h * blocks_of(self.run) <= _MOST_UNROLLED
+
+    @property
+    def packed_at(self) -> int:
+        """Place of four packed windows in scratch, after copied rows of x; a multiple of 16."""
+        return -(-self.strip.size_bytes // LANES) * LANES if self.reads_strip else 0
+
+    @property
     def patch_at(self) -> int:
         """Place of a gathered window in scratch, in bytes, after four packed ones."""
-        return self.blocks * BLOCK_BYTES
+        return self.packed_at + (0 if self.reads_in_place else self.blocks * BLOCK_BYTES)
+
+    @property
+    def patch_bytes(self) -> int:
+        """Bytes of a gathered window, and of what a vector writes beyond it; a multiple of 16."""
+        if self.is_product or self.packs_runs or self.reads_in_place:
+            return 0
+        return (self.blocks + self.reads_strip) * LANES
 
     @property
     def added_at(self) -> int:
         """Place of the residual of four rows; a multiple of 16."""
-        return self.patch_at + (0 if self.is_product else self.blocks * LANES)
+        return self.patch_at + self.patch_bytes
 
     @property
     def scratch_bytes(self) -> int:
-        """Four packed windows, one that is not, and the residual of four rows."""
+        """Copied rows, four packed windows, one that is not, and the residual of four rows."""
         if not self.adds:
             return self.added_at
         element = self.out_bytes
@@ -204,10 +220,32 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return int(graph.constants[plain_inputs(node).w].array.min(initial=0)) > INT8_MIN
 
 
-def spec(graph: Graph, node: Node, _target: Target) -> Dense4x4:
+def spec(graph: Graph, node: Node, target: Target) -> Dense4x4:
     """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(plain_inputs(node).w)[0]
-    return Dense4x4(dense_window(graph, node), filters, *end_of(graph, node))
+    weights, window = graph.constants[plain_inputs(node).w].array, dense_window(graph, node)
+    paired = target.is_aarch64 and (
+        _has_packed_strip(window) or (_fits(places_of(weights[0].size)) and pays(pairs_of(weights)))
+    )
+    ranges = has_full_range(node)
+    return Dense4x4(window, len(weights), *end_of(graph, node), paired=paired, full_range=ranges)
+
+
+def _has_packed_strip(window: Window) -> bool:
+    """Four neighbouring pixels of copied rows are a packed block, whichever is the first."""
+    w = window
+    neighbours = w.channels == LANES and w.stride_w == 1 and w.dilation_w == 1
+    rows = w.out_width % ROWS == 0 and w.taps > 1
+    return neighbours and rows and _fits(_places_in_strip(w))
+
+
+def _places_in_strip(window: Window) -> Array:
+    """The places of the channels of each tap, from the first pixel of a window in copied rows."""
+    rows = np.arange(window.kernel_h) * Strip(window).width
+    return np.asarray(np.add.outer(rows, np.arange(window.kernel_w)).ravel())
+
+
+def _fits(places: Array) -> bool:
+    return int(places[-1]) < MOST_PLACES
 
 
 def overlap(spec: Dense4x4) -> Distances:
@@ -215,13 +253,16 @@ def overlap(spec: Dense4x4) -> Distances:
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * spec.out_bytes, ROWS))
 
 
-def arguments(graph: Graph, node: Node, _spec: Dense4x4, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Dense4x4, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters four by four."""
-    return weighted_arguments(graph, node, pool, _pack, pad=padded)
 
+    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        if not spec.paired:
+            return packed(weights), padded(bias), padded(multiplier)
+        ordered = packed_pairs(weights, pairs_of(weights), spec.places)
+        return ordered, padded(bias), padded(multiplier)
 
-def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-    return packed(weights), padded(bias), padded(multiplier)
+    return weighted_arguments(graph, node, pool, pack, pad=padded)
 
 
 def parts(spec: Dense4x4, _run: Run) -> Parts:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
@@ -20,7 +21,7 @@ from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.layer import HALF, WIDE, Block, NeonLayer
+from edgec.kernels.neon.layer import HALF, WIDE, Block, NeonLayer, has_full_range
 from edgec.kernels.neon.strip import Strip
 from edgec.target.target import Target
 
@@ -44,6 +45,7 @@ class Dense8x8(Dense, NeonLayer):
 
     family: ClassVar[str] = "dense_8x8_s8_dot"
     template: ClassVar[Path] = template_beside(__file__, "dense_8x8_s8_dot")
+    full_range: bool = field(default=False, metadata=LATER)
 
     @property
     def is_product(self) -> bool:
@@ -207,7 +209,8 @@ def accepts(_graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, _target: Target) -> Dense8x8:
     """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(plain_inputs(node).w)[0]
-    return Dense8x8(dense_window(graph, node), filters, *end_of(graph, node))
+    numbers = (dense_window(graph, node), filters, *end_of(graph, node))
+    return Dense8x8(*numbers, full_range=has_full_range(node))
 
 
 def overlap(spec: Dense8x8) -> Distances:

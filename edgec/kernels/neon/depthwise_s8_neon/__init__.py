@@ -29,7 +29,7 @@ from edgec.kernels.neon.depthwise_s8_neon.channels import (
     packed,
     padded,
 )
-from edgec.kernels.neon.layer import HALF, Block, NeonLayer
+from edgec.kernels.neon.layer import HALF, Block, NeonLayer, has_full_range
 from edgec.kernels.neon.layer import WIDE as LANES
 from edgec.kernels.neon.strip import Strip
 from edgec.target.target import Target
@@ -61,6 +61,7 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    full_range: bool = field(default=False, metadata=LATER)
 
     @property
     def fold(self) -> int:
@@ -194,7 +195,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseNeon:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     groups = groups_of(graph.constants[plain_inputs(node).w].array, window.kernel_w)
-    return DepthwiseNeon(window, groups, *end_of(graph, node))
+    return DepthwiseNeon(window, groups, *end_of(graph, node), full_range=has_full_range(node))
 
 
 def overlap(spec: DepthwiseNeon) -> Distances:

@@ -65,14 +65,13 @@ EDGEC_INLINE int32x4_t edgec_neon_four_s8(const int8_t *from) {
     return vmovl_s16(vget_low_s16(vmovl_s8(bytes)));
 }
 
-/* zy + rshr((a - za) * ma + (b - zb) * mb, shift) of four codes each, before the bounds. */
-EDGEC_INLINE int32x4_t edgec_neon_add(int32x4_t a, int32x4_t b, const edgec_add_params_t *params,
-                                      int32_t shift) {
-    const int32_t constant = -(params->a_zero_point * params->a_multiplier +
-                               params->b_zero_point * params->b_multiplier);
-    const int32x4_t first = vmlaq_n_s32(vdupq_n_s32(constant), a, params->a_multiplier);
-    const int32x4_t sum = vmlaq_n_s32(first, b, params->b_multiplier);
-    return vaddq_s32(vrshlq_s32(sum, vdupq_n_s32(-shift)), vdupq_n_s32(params->y_zero_point));
+/* Four neighbouring int8, and four others. */
+EDGEC_INLINE int16x8_t edgec_neon_two_fours(const int8_t *low, const int8_t *high) {
+    uint32_t words[2];
+    memcpy(&words[0], low, sizeof words[0]);
+    memcpy(&words[1], high, sizeof words[1]);
+    const uint32x2_t both = vset_lane_u32(words[1], vdup_n_u32(words[0]), 1);
+    return vmovl_s8(vreinterpret_s8_u32(both));
 }
 
 #ifdef __cplusplus

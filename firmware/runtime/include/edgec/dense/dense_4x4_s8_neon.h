@@ -240,6 +240,20 @@ EDGEC_INLINE void edgec_neon_spread(const int8_t *from, int8_t *to, int32_t coun
     }
 }
 
+/* The same for whole blocks; what they hold beyond the values is read. */
+EDGEC_INLINE void edgec_neon_spread_whole(const int8_t *from, int8_t *to, int32_t blocks) {
+    for (int32_t i = 0; i < blocks; i++) {
+        vst1q_s8(to + i * EDGEC_NEON_BLOCK, vld1q_s8(from + i * EDGEC_NEON_LANES));
+    }
+}
+
+/* Copies `count` bytes, and up to 15 more. */
+EDGEC_INLINE void edgec_neon_copy_whole(int8_t *to, const int8_t *from, int32_t count) {
+    for (int32_t i = 0; i < count; i += EDGEC_NEON_LANES) {
+        vst1q_s8(to + i, vld1q_s8(from + i));
+    }
+}
+
 /* Stores the first `count` of four int8, `count` a constant of 1 to 4. */
 EDGEC_INLINE void edgec_neon_put_s8(int8_t *to, uint32_t four, int32_t count) {
     memcpy(to, &four, (size_t)count);
@@ -252,7 +266,7 @@ EDGEC_INLINE void edgec_neon_put_s16(edgec_s16_t *to, int16x4_t four, int32_t co
 }
 
 /* The four bytes of an int32 lane. */
-#define EDGEC_NEON_FOUR(BYTES, LANE) vget_lane_u32(vreinterpret_u32_s8(BYTES), LANE)
+#define EDGEC_NEON_FOUR(BYTES, LANE) vgetq_lane_u32(vreinterpretq_u32_s8(BYTES), LANE)
 
 /* Stores table[index] of four indices from lane FIRST on, or of the first COUNT of them. */
 #define EDGEC_NEON_LOOK_UP(TO, TABLE, INDEX, FIRST, COUNT)                                         \

@@ -1,7 +1,8 @@
 /* Sums over windows of int8, four channels at a time.
  *
  * The bytes of a word, with their sign bits flipped, are numbers from 0 on; the bytes 0 and 2 are
- * added up as the halves of one word, the others as those of a second one.  257 of them fit. */
+ * added up as the halves of one word, the others as those of a second one.  257 of them fit.  Cores
+ * with NEON add up sixteen channels in the lanes of two vectors, likewise. */
 #ifndef EDGEC_POOLING_SUMS_S8_H
 #define EDGEC_POOLING_SUMS_S8_H
 
@@ -9,11 +10,15 @@
 
 #include "edgec/arithmetic/pairs_s16.h"
 
+#if defined(__ARM_NEON)
+#include <arm_neon.h>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Channels that are summed up together. */
+/* Channels that are summed up together in words. */
 #define EDGEC_WINDOW_SUMS 4
 
 /* Pixels of which sums surely fit. */
@@ -74,6 +79,33 @@ EDGEC_SEPARATE void edgec_window_sums(const int8_t *x, int32_t at, edgec_window_
     sums[2] = (int32_t)(even >> 16) - zeros;
     sums[3] = (int32_t)(odd >> 16) - zeros;
 }
+
+#if defined(__ARM_NEON)
+/* The sums of the sixteen channels from `at` on, which may lie anywhere. */
+EDGEC_SEPARATE void edgec_window_sums_neon(const int8_t *x, int32_t at, edgec_window_shape_t shape,
+                                           int32_t *sums) {
+    const uint8x16_t signs = vdupq_n_u8(0x80);
+    uint16x8_t low = vdupq_n_u16(0);
+    uint16x8_t high = vdupq_n_u16(0);
+    if (shape.row == shape.columns * shape.pixel) {
+        shape.columns *= shape.rows;
+        shape.rows = 1;
+    }
+    for (int32_t i = 0; i < shape.rows; i++) {
+        const int8_t *from = x + at + i * shape.row;
+        for (int32_t j = 0; j < shape.columns; j++, from += shape.pixel) {
+            const uint8x16_t codes = veorq_u8(vreinterpretq_u8_s8(vld1q_s8(from)), signs);
+            low = vaddw_u8(low, vget_low_u8(codes));
+            high = vaddw_u8(high, vget_high_u8(codes));
+        }
+    }
+    const int32x4_t zeros = vdupq_n_s32(shape.rows * shape.columns * -INT8_MIN);
+    vst1q_s32(sums, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(low))), zeros));
+    vst1q_s32(sums + 4, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(low))), zeros));
+    vst1q_s32(sums + 8, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(high))), zeros));
+    vst1q_s32(sums + 12, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(high))), zeros));
+}
+#endif
 
 #ifdef __cplusplus
 }
