@@ -33,8 +33,6 @@ from edgec.cli.options import (
     BoardOption,
     EffortOption,
     Equalize,
-    InputPassesOption,
-    InputRowsOption,
     Int16Option,
     LabelsOption,
     MainOption,
@@ -51,7 +49,6 @@ from edgec.cli.options import (
     PrecisionOption,
     ResidualOption,
     RoundingOption,
-    RowsOption,
     Run,
     RuntimeBits,
     Shapes,
@@ -61,6 +58,7 @@ from edgec.cli.options import (
     max_length_of,
 )
 from edgec.cli.project_file import ProjectFile
+from edgec.cli.row_options import InputPassesOption, InputRowsOption, RowsOption
 from edgec.cli.stream_options import (
     AllowDelay,
     FrontEndOption,

@@ -19,7 +19,6 @@ from edgec.base.options import (
     Precision,
     QuantSettings,
     Residual,
-    Rows,
 )
 from edgec.base.rounding import Rounding
 from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS, show_all
@@ -247,38 +246,6 @@ OptimizeOption = Annotated[
         help="What the generated library and its compiler prefer. size: layers share functions; "
         "up to 42 % less code for up to 8 % more time with MLPerf Tiny's networks. balanced: "
         "layers share loops, but not products; up to 21 % less code, up to 3 % more time.",
-        rich_help_panel=OUTPUT,
-    ),
-]
-RowsOption = Annotated[
-    Rows,
-    typer.Option(
-        "--rows",
-        help="Let layers compute a few rows at a time, which keeps a few rows of most tensors in "
-        "RAM instead of all. auto: where the arena does not fit the board, or RAM of --budget, "
-        "otherwise; always: the smallest arena; never (docs/rows.md).",
-        rich_help_panel=OUTPUT,
-    ),
-]
-InputRowsOption = Annotated[
-    bool,
-    typer.Option(
-        "--input-rows",
-        help="Let your program hand the image over row by row, as a camera gives it, so that no "
-        "whole image is in RAM (docs/rows.md).",
-        rich_help_panel=OUTPUT,
-    ),
-]
-InputPassesOption = Annotated[
-    int,
-    typer.Option(
-        "--input-passes",
-        metavar="N",
-        min=1,
-        max=20,
-        help="With --input-rows: your program can hand the rows of one image over up to N times, "
-        "once for each patch, where nothing else keeps within RAM of the board or of --budget "
-        "(docs/rows.md).",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -21,7 +21,7 @@ from edgec.kernels.binary.layer import (
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.dense_4x4_s8_neon import Tile
+from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
 from edgec.kernels.neon.layer import NeonLayer
 from edgec.kernels.neon.weights import LANES, ROWS, padded_rows
 from edgec.target.target import Target
