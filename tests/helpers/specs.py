@@ -14,6 +14,7 @@ from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.channel_scale import ChannelScale
+from edgec.kernels.generic.columns import Columns
 from edgec.kernels.generic.concat import Concat
 from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
@@ -68,6 +69,7 @@ __all__ = [
     "AttentionNeon",
     "AveragePool",
     "ChannelScale",
+    "Columns",
     "Concat",
     "Conv2D",
     "Conv4x2",
