@@ -74,17 +74,17 @@ def print_table(
     print(f"{'network':42}{'whole':>9}{'cycles':>13}{way}{way}   (second: by rows)")
     for name in networks:
         with tempfile.TemporaryDirectory() as folder:
-            model = _file(name, Path(folder), data)
+            model = file_of(name, Path(folder), data)
             if model is None:
                 print(f"{name:42} not there: give its folder with --data")
                 continue
-            print(_line(name, _Builds(model, board, placement)), flush=True)
+            print(_line(name, Builds(model, board, placement)), flush=True)
 
 
 _FORMATTER = argparse.RawDescriptionHelpFormatter
 
 
-def _file(name: str, folder: Path, data: Path | None) -> Path | None:
+def file_of(name: str, folder: Path, data: Path | None) -> Path | None:
     """The network's file, made where it has random weights."""
     if name in NETWORKS:
         path = folder / f"{name}.onnx"
@@ -95,7 +95,7 @@ def _file(name: str, folder: Path, data: Path | None) -> Path | None:
 
 
 @dataclass(frozen=True)
-class _Builds:
+class Builds:
     """Builds of a network."""
 
     model: Path
@@ -111,17 +111,25 @@ class _Builds:
             )
             return made, profile(made.folder).total_cycles
 
-    def within(self, arena_bytes: int, *, input_rows: bool) -> tuple[CompileResult, int]:
-        """The fastest build with such an arena, or the smallest one where there is none."""
+    def limited(self, arena_bytes: int, **options: Any) -> tuple[CompileResult, int]:
+        """The fastest build with such an arena.
+
+        Raises:
+            EdgecError: there is none.
+        """
         memory = load_board(self.board).memory
         assert memory is not None
         budget = Budget(ram_bytes=arena_bytes + memory.stack_bytes + _VARIABLES)
+        return self.made(rows=Rows.AUTO, budget=budget, **options)
+
+    def within(self, arena_bytes: int, *, input_rows: bool) -> tuple[CompileResult, int]:
+        """The fastest build with such an arena, or the smallest one where there is none."""
         with contextlib.suppress(EdgecError):
-            return self.made(rows=Rows.AUTO, input_rows=input_rows, budget=budget)
+            return self.limited(arena_bytes, input_rows=input_rows)
         return self.made(rows=Rows.ALWAYS, input_rows=input_rows)
 
 
-def _line(name: str, builds: _Builds) -> str:
+def _line(name: str, builds: Builds) -> str:
     """Compile and profile a network each way."""
     whole, cycles = builds.made(rows=Rows.NEVER)
     cells = f"{name:42}{whole.program.arena_bytes:9,}{cycles:13,}"

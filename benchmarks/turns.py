@@ -1,7 +1,7 @@
 """Networks that run in turns, beside the same network in one piece.
 
-    python benchmarks/turns.py                       # all networks, both tables
-    python benchmarks/turns.py --table streams       # or rows
+    python benchmarks/turns.py                       # all networks, all tables
+    python benchmarks/turns.py --table streams       # or rows, or patches
     python benchmarks/turns.py --only tcn --board nucleo_g0b1re
     python benchmarks/turns.py --check 10000         # also: outputs equal to the whole window's
 
@@ -9,21 +9,22 @@ Frame by frame (`edgec compile --stream`): MLPerf's streaming wake word and the 
 `stream_networks.py`, with random but sane weights.  A row has the frames of the window and of a
 run, multiply-accumulates, cycles by `edgec profile`, bytes of arena and state of a run, and the
 same of the whole window; the runs before the first output, and how late outputs come.  A few rows
-at a time (`edgec compile --rows`, `--input-rows`): the table of `rows.py`.  --placement is as that
-of `edgec compile`.
+at a time (`edgec compile --rows`, `--input-rows`): the table of `rows.py`.  In patches, within a
+limit of memory: that of `patches.py`.  --placement is as that of `edgec compile`.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
+import patches
+import rows
 import torch
 from data_folder import add_data_option, chosen_data_folder
-from rows import LIMITS, print_table
 from stream_networks import NETWORKS, Windowed
 from zoo_make import make_sane
 
@@ -153,22 +154,30 @@ def row(
 
 
 def main() -> None:
-    """Print both tables, or one."""
+    """Print all tables, or one."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else "")
     add_data_option(parser)
     parser.add_argument("--board", default="nucleo_l4r5zi")
     parser.add_argument("--only", nargs="*", default=[], help="names of networks")
     parser.add_argument("--placement", choices=[each.value for each in Placement])
     parser.add_argument("--check", type=int, default=0, help="frames to compare, on the host")
-    parser.add_argument("--table", choices=("streams", "rows"), help="one of the two")
+    parser.add_argument("--table", choices=("streams", "rows", "patches"), help="one of them")
     arguments = parser.parse_args()
     data = chosen_data_folder(arguments)
-    if arguments.table != "rows":
+    if arguments.table in {None, "streams"}:
         print_streams(data, arguments)
-    if arguments.table != "streams":
-        names = [name for name in LIMITS if not arguments.only or name in arguments.only]
-        placement = None if arguments.placement is None else Placement(arguments.placement)
-        print_table(names, arguments.board, placement, data)
+    placement = None if arguments.placement is None else Placement(arguments.placement)
+    if arguments.table in {None, "rows"}:
+        names = chosen(rows.LIMITS, arguments)
+        rows.print_table(names, arguments.board, placement, data)
+    if arguments.table in {None, "patches"}:
+        names = chosen(patches.PUBLISHED, arguments)
+        patches.print_table(names, arguments.board, placement, data)
+
+
+def chosen(networks: Iterable[str], arguments: argparse.Namespace) -> list[str]:
+    """Networks of a table that are asked for."""
+    return [name for name in networks if not arguments.only or name in arguments.only]
 
 
 def print_streams(data: Path | None, arguments: argparse.Namespace) -> None:

@@ -79,7 +79,7 @@ class RowsContext:
         fill: writes rows of padding.
         fills: statements before the first turn.
         passes: how often an image is handed over.
-        number: number of the pass whose loop this describes.
+        number: the pass whose loop this is about, from 0 on.
     """
 
     image_rows: int
@@ -98,7 +98,7 @@ class RowsContext:
 
     @property
     def mark(self) -> str:
-        """End of the names of its variables."""
+        """Last characters of the names of its variables."""
         return f"_{self.number}" if self.passes > 1 else ""
 
 

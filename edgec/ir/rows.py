@@ -127,6 +127,7 @@ class RowChain:
         fills: padding that is written before the first turn.
         whole: tensors of all rows that are read or written in parts.
         handed: rows of the graph's input that come between its turns; None: they are there before.
+        waiting: tensors of the rows of a time that are read in another turn.
     """
 
     name: str
@@ -137,6 +138,7 @@ class RowChain:
     fills: tuple[RowFill, ...]
     whole: frozenset[str]
     handed: HandedRows | None = None
+    waiting: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for name in ("firings", "outputs", "buffers"):

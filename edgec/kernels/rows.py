@@ -35,7 +35,8 @@ class ChainSteps:
 
     def lasting(self, places: Mapping[str, Place]) -> frozenset[str]:
         """Values in whose buffers something lives in all turns of the chain."""
-        names = self.chain.whole | {each.tensor for each in self.chain.buffers.values()}
+        names = self.chain.whole | self.chain.waiting
+        names |= {each.tensor for each in self.chain.buffers.values()}
         if self.chain.handed is not None:
             names |= {self.chain.handed.name}
         return frozenset(root(places, name) for name in names)

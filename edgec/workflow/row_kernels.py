@@ -77,7 +77,7 @@ def cycles_of(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> 
 
 
 def times_of(graph: Graph) -> dict[str, int]:
-    """How often the nodes of chains run, by name."""
+    """Number of times that the nodes of chains run, by name."""
     return {name: firing.count for chain in graph.chains for name, firing in chain.firings.items()}
 
 

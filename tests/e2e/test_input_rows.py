@@ -9,14 +9,15 @@ from c_programs import BUILDS
 from onnx import TensorProto, helper
 from row_networks import SIDE, built, photographs, write_network
 
-from edgec.base.errors import ConfigError
-from edgec.base.options import App, CompileOptions, FrontEndOptions, Rows, StreamOptions
+from edgec.base.errors import BudgetError, ConfigError
+from edgec.base.options import App, Budget, CompileOptions, FrontEndOptions, Rows, StreamOptions
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import compile_model
 from edgec.commands.export import export_library
 from edgec.profile.instructions import count_instructions
 from edgec.profile.run import profile
 from edgec.sim.host import HostModel
+from edgec.target.board import load_board
 from edgec.toolchain import process
 from edgec.workflow.evaluation import evaluate
 from edgec.workflow.validation import validate
@@ -134,3 +135,37 @@ def test_inputs_that_are_no_rows(shape, why, tmp_path):
     with pytest.raises(ConfigError, match=why):
         compile_model(model, BOARD, out=tmp_path / "out", options=options)
     assert not (tmp_path / "out").exists()
+
+
+def test_patches_within_a_budget(network, tmp_path):
+    """An image that is handed over several times takes less memory than any rows of it."""
+    rows = built(network, tmp_path / "rows", BOARD, input_rows=True, rows=Rows.ALWAYS, build=False)
+    least = rows.report.rows.front[0].arena_bytes
+    memory = load_board(BOARD).memory
+    budget = Budget(ram_bytes=least * 3 // 5 + memory.stack_bytes + 2048)
+    options = {"input_rows": True, "budget": budget}
+    with pytest.raises(BudgetError, match="RAM"):
+        built(network, tmp_path / "over", BOARD, **options)
+    patched = built(network, tmp_path / "few", BOARD, input_passes=4, **options)
+    chosen = patched.report.rows.front[patched.report.rows.chosen]
+    assert chosen.patches > 1
+    assert chosen.macs == patched.report.macs > rows.report.macs
+    assert patched.report.rows.input_passes == chosen.patches
+    assert {check.what: check.skipped for check in patched.report.checks} == {
+        "host": "",
+        "emulator": "",
+    }
+    x = photographs(2)
+    assert np.array_equal(patched.run(x), rows.run(x))
+    assert np.array_equal(patched.run(x, on="emulator"), rows.run(x))
+    assert not any(layer.differing for layer in validate(patched.folder, on="emulator").layers)
+    assert "patches" in (patched.folder / "report.txt").read_text()
+    assert profile(patched.folder).total_cycles > 0
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"input_rows": True, "rows": Rows.ALWAYS}], ids=["whole image", "always"]
+)
+def test_passes_without_effect_are_refused(options):
+    with pytest.raises(ConfigError, match="--input-passes"):
+        CompileOptions(input_passes=2, **options)

@@ -15,6 +15,7 @@ from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.channel_scale import ChannelScale
+from edgec.kernels.generic.columns import Columns
 from edgec.kernels.generic.concat import Concat
 from edgec.kernels.generic.conv2d import Conv2D
 from edgec.kernels.generic.conv_transpose import ConvTranspose
@@ -69,6 +70,7 @@ __all__ = [
     "AttentionNeon",
     "AveragePool",
     "ChannelScale",
+    "Columns",
     "Concat",
     "Conv2D",
     "Conv4x2",

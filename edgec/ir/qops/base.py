@@ -108,7 +108,11 @@ class IntegerOperator(Operator):
         return self
 
     def with_column_padding(self, left: int, right: int) -> Self:
-        """The operator for some of the columns, with padding of its own on either side."""
+        """The operator for some of the columns, with other padding beside them.
+
+        Args:
+            left, right: columns of padding.
+        """
         return self
 
     def verify(self, inputs: Any, output: Value) -> None:

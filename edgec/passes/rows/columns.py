@@ -55,10 +55,10 @@ class StripColumns:
     """Columns of a strip.
 
     Attributes:
-        needs: of each tensor what readers need, within the image.
-        holds: of what nodes compute, all that the strip has.
-        reads: by node and place of the operand, the columns that it reads: those that the strip
-            holds, or a copy of its own.
+        needs: columns that readers need, within the image, by tensor.
+        holds: columns that nodes of the strip compute, by tensor.
+        reads: columns that a node reads, by its name and the place of the operand: those that the
+            strip holds, or a copy of its own.
     """
 
     needs: Mapping[str, Span]
@@ -67,7 +67,7 @@ class StripColumns:
 
 
 def column_reads(graph: Graph, node: Node, reads: Sequence[Read]) -> tuple[ColumnRead, ...] | None:
-    """What a node reads by rows, with windows of columns; None if it cannot compute some of them.
+    """Operands that a node reads by rows, with windows of columns; None if it needs all columns.
 
     Args:
         graph: INTEGER stage, straight.
@@ -106,7 +106,7 @@ def strip_columns(
     Args:
         graph: INTEGER stage, straight.
         nodes: neighbours that compute for the last one alone.
-        reads: of each of them, by name.
+        reads: operands of each node, by its name.
         output: what the last one computes.
     """
     return _Search(graph, nodes, reads, output).found()
@@ -164,7 +164,7 @@ class _Search:
         return None
 
     def _reading(self) -> dict[tuple[str, int], Span] | None:
-        """What nodes read of their operands; None where one finds nothing that it could read."""
+        """Columns that nodes read of operands; None where one finds nothing that it could read."""
         found = {}
         for node in self._nodes:
             for each in self._reads[node.name]:
@@ -205,7 +205,7 @@ class _Search:
     def _limits(
         self, name: str, readers: Sequence[tuple[Node, ColumnRead]]
     ) -> tuple[Span, Span] | None:
-        """Where columns may begin and end for some readers; None: nowhere."""
+        """Limits of where columns begin, and end, for some readers; None: there are none such."""
         need = self._needs[name]
         firsts, ends = [(-(1 << 30), need[0])], [(need[1], 1 << 30)]
         for node, each in readers:
@@ -217,7 +217,7 @@ class _Search:
         return (first, last) if first[0] <= first[1] and last[0] <= last[1] else None
 
     def _limits_of(self, node: Node, each: ColumnRead) -> tuple[Span, Span]:
-        """Where the columns that a node reads may begin and end."""
+        """Limits of where the columns that a node reads begin, and of where they end."""
         holds, window, width = self._holds[node.output], each.window, self._width(each.read.name)
         begin, end = each.reach(holds)
         least, most = each.reach(self._needs[node.output])

@@ -26,7 +26,7 @@ _ENOUGH = 3
 """Numbers of strips that fit: with more of them a chain takes more time."""
 _CALL_CYCLES = 150.0
 _MAC_CYCLES = 1.0
-"""Of multiply-accumulates that nobody has measured."""
+"""Cycles of a multiply-accumulate on cores that nobody has measured."""
 
 
 class PatchSearch:
@@ -61,10 +61,10 @@ class PatchSearch:
                 self._reads[node.name] = found
 
     def sections(self, most_bytes: int, low: Set[int] = frozenset()) -> Iterator[Section]:
-        """Neighbours in patches that stay within a number of bytes.
+        """Neighbours in patches that keep a limit.
 
         Args:
-            most_bytes: the limit.
+            most_bytes: the most bytes that may live while they run.
             low: numbers of nodes that keep it without patches: those among them alone are left out.
         """
         nodes = self._graph.nodes
@@ -130,9 +130,10 @@ class PatchSearch:
         return Section(strips.first, strips.end, bytes_, cost, patches=patches)
 
     def _need(self, graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Need:
-        """Of strips of one shape once."""
+        """Need of a node of a strip, found once for all strips of one shape."""
         shapes = tuple(graph.shape(name) for name in (*node.inputs, node.output))
-        key = node.sources, node.inputs[1:2], node.attrs, shapes, rows
+        constants = tuple(name for name in node.inputs if graph.is_constant(name))
+        key = node.attrs, constants, shapes, rows
         if key not in self._known:
             self._known[key] = self._needs(graph, node, tuple(reads), rows)
         return self._known[key]

@@ -74,7 +74,8 @@ class ChainPrice:
         handed = "" if chain.handed is None else chain.handed.name
         for name, firing in chain.written().items():
             depth = chain.depths.get(name)
-            if depth is not None and (depth > firing.rows or name == handed):
+            lasts = name == handed or name in chain.waiting
+            if depth is not None and (depth > firing.rows or lasts):
                 lasting += depth * rows[name]
             elif depth is not None:
                 passing[name] = firing.rows * rows[name]
@@ -101,7 +102,7 @@ class ChainPrice:
     def cost(self, chain: Timeline) -> float:
         """Cycles that running in turns takes beyond those of whole layers."""
         graph = self._graph
-        cost = chain.slid_bytes(graph) * _BYTE_CYCLES
+        cost = _slid_bytes(graph, chain) * _BYTE_CYCLES
         for node in chain.nodes:
             firing = chain.firings[node.name]
             once, whole = self._need(node, firing.rows).cycles, self._whole_cycles.get(node.name)
@@ -114,6 +115,17 @@ class ChainPrice:
                 each = firing.count * row_bytes(graph, read.name) * _BYTE_CYCLES
                 cost += max(again, 0) * each
         return cost
+
+
+def _slid_bytes(graph: Graph, chain: Timeline) -> int:
+    """Bytes that slide in a run."""
+    total = 0
+    for name, firing in chain.written().items():
+        depth = chain.depths.get(name)
+        if depth is not None and depth > firing.rows:
+            kept = (depth - firing.rows) * row_bytes(graph, name)
+            total += kept * (firing.count + firing.padding)
+    return total
 
 
 def chain_reads(chain: Timeline) -> frozenset[str]:

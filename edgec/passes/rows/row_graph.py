@@ -238,4 +238,7 @@ class _Rewriting:
                 firings[node.name] = replace(firings[node.name], columns=columns)
         kept = {node.name: buffers[node.output] for node in chain.nodes if node.output in buffers}
         title = f"{chain.nodes[0].output} to {chain.nodes[-1].output}"
-        return RowChain(title, chain.turns, firings, names, kept, tuple(fills), roots, handed)
+        return RowChain(
+            *(title, chain.turns, firings, names, kept, tuple(fills), roots, handed),
+            chain.waiting,
+        )

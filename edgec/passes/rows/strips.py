@@ -128,7 +128,7 @@ def strip_chains(
 
     Args:
         graph: the one that `strips.within` made.
-        strips: of it.
+        strips: the strips that are in it.
         pace: rows of a time.
         handed: an input of the graph that the caller hands over by rows, once for each strip.
     """
@@ -144,7 +144,7 @@ def strip_chains(
 
 
 def _handing(chain: Timeline) -> Firing | None:
-    """How rows are handed over in each turn, of which a strip keeps none."""
+    """Times at which rows are handed over; None: they are not."""
     return None if chain.handed is None else replace(chain.handed.firing, padding=0)
 
 

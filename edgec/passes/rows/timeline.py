@@ -87,6 +87,7 @@ class Timeline:
         depths: rows of the buffer of each value that nobody else needs.
         margins: rows of padding above and below a whole tensor that is read by rows.
         bytes_of_padding: every byte of it, by value that has some.
+        waiting: values without rows for later turns that are read in a turn after their own.
     """
 
     nodes: tuple[Node, ...]
@@ -97,21 +98,12 @@ class Timeline:
     depths: Mapping[str, int] = field(default_factory=dict)
     margins: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     bytes_of_padding: Mapping[str, int] = field(default_factory=dict)
+    waiting: frozenset[str] = frozenset()
 
     @property
     def turns(self) -> int:
         """Number of turns of the chain."""
         return max(firing.end for firing in self.firings.values())
-
-    def slid_bytes(self, graph: Graph) -> int:
-        """Bytes that slide in a run."""
-        total = 0
-        for name, firing in self.written().items():
-            depth = self.depths.get(name)
-            if depth is not None and depth > firing.rows:
-                kept = (depth - firing.rows) * row_bytes(graph, name)
-                total += kept * (firing.count + firing.padding)
-        return total
 
     def written(self) -> dict[str, Firing]:
         """The times of each value of the chain: what its nodes compute, and what is handed over."""
@@ -197,6 +189,7 @@ class _Planner:
                 depths,
                 self._margins(),
                 self._bytes(),
+                self._waiting(depths),
             )
             return made if self._is_aligned(made) else None
         except _Impossible:
@@ -355,6 +348,15 @@ class _Planner:
                 start, step = -read.window.top, read.window.advance(self._rows[node.output])
             slices.append(RowSlice(node.name, read, height, start, step))
         return tuple(slices), depths
+
+    def _waiting(self, depths: Mapping[str, int]) -> frozenset[str]:
+        """Values of the rows of a time that are read in another turn than they are computed in."""
+        return frozenset(
+            read.name
+            for node, read in self._readers()
+            if read.name in self._inner and depths[read.name] == self._rows[read.name]
+            if (self._phase[node.output] - self._phase[read.name]) % self._period[read.name]
+        )
 
     def _margins(self) -> dict[str, tuple[int, int]]:
         """Padding of whole tensors.

@@ -91,6 +91,7 @@ CASES: dict[str, KernelSpec] = {
     "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
     "stack_turn": s.StackTurn((s.Loop(3, (40,)),), 8),
     "slide": s.Slide(1, 88, 8),
+    "columns_from": s.Columns(2, 24, 8, 4, 40, 32, -3),
     "fill": s.Fill(40, 253),
     "concat": s.Concat(9, (8, 4)),
     "pad_constant": s.Pad(PadMode.CONSTANT, (s.PadAxis(3, 1, 5),), 8, -7),
