@@ -22,7 +22,7 @@ from edgec.commands.compile_facts import (
     ram_constants,
     with_normalize,
 )
-from edgec.commands.compile_placed import placed, planned_layers
+from edgec.commands.compile_placed import placed, planned
 from edgec.commands.compile_report import build_report, model_ports
 from edgec.commands.compile_stream import stream_report
 from edgec.commands.output_folder import default_folder, keeping
@@ -52,7 +52,7 @@ from edgec.workflow.exported import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
-from edgec.workflow.front_end import front_end_of, heard_model
+from edgec.workflow.front_end import front_end_of
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
@@ -61,7 +61,7 @@ from edgec.workflow.reference import write_reference
 from edgec.workflow.rows import check_rows
 from edgec.workflow.said_front_end import with_said_front_end
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY
-from edgec.workflow.stream import stream_axes, with_stream
+from edgec.workflow.stream import stream_axes
 
 _NOT_BUILT = CheckReport("host", 0, 0, skipped="the firmware could not be built")
 
@@ -116,10 +116,8 @@ def compile_model(
     options = with_said_front_end(options, source)
     main = None if options.main is None else read_main(options.main)
     with staged_output(folder, force=options.force) as staging:
-        front = front_end_of(options.front_end)
         exact = quantized or _quantized(source, target, calibration, options, say)
-        heard = heard_model(with_stream(exact, options.stream), front)
-        ready, pools = planned_layers(heard, target, options, say)
+        ready, pools = planned(exact, target, options, say)
         say("planning memory")
         places = placed(pools, target, options, say)
         made, placement = places.made, places.placement
@@ -168,12 +166,13 @@ def compile_model(
             write_text(found, staging)
             return found
 
-        size, qdq_export, qdq_file = None, None, None
+        size = None
         if options.build:
             say("building firmware")
             with keeping(staging, folder, written):
                 size = build_firmware(staging, target, demand, main)
         checks: tuple[CheckReport, ...] = ()
+        qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, options, ports, main)

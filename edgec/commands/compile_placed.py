@@ -14,9 +14,11 @@ from edgec.lower.placed import Lowered, lowered
 from edgec.report.model import PlacementReport, RowsReport, SpeedReport, TunedReport
 from edgec.target.board import Board
 from edgec.target.target import Target
+from edgec.workflow.front_end import front_end_of, heard_model
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.rows import arena_limit, chosen_rows
+from edgec.workflow.stream import with_stream
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 
@@ -53,8 +55,27 @@ def planned_layers(
         options: how to compile.
         progress: told what is being done.
     """
-    planned = plan_pooled_layers(model, board, options.pool, progress)
-    return with_rounded_channels(*planned, board, options)
+    ready, pools = plan_pooled_layers(model, board, options.pool, progress)
+    return with_rounded_channels(ready, pools, board, options)
+
+
+def planned(
+    exact: IntegerModel, board: Board, options: CompileOptions, progress: Progress = no_progress
+) -> tuple[IntegerModel, PoolPlan]:
+    """The model as a board will compute it, and how its layers with pooled weights do.
+
+    Args:
+        exact: the integer model of the options.
+        board: the target.
+        options: how to compile.
+        progress: told what is being done.
+
+    Raises:
+        ConfigError: options that the model or its calibration cannot meet.
+        WeightPoolError: the kernel that the user asked for cannot compute a layer.
+    """
+    model = heard_model(with_stream(exact, options.stream), front_end_of(options.front_end))
+    return planned_layers(model, board, options, progress)
 
 
 def placed(

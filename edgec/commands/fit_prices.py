@@ -19,10 +19,9 @@ from edgec.base.options import (
     Optimize,
     Placement,
     Rows,
-    no_progress,
 )
 from edgec.commands.compile_facts import share_of
-from edgec.commands.compile_placed import placed
+from edgec.commands.compile_placed import placed, planned
 from edgec.commands.fit_choice import Built, Setting
 from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
 from edgec.ir.graph import Graph
@@ -35,10 +34,7 @@ from edgec.memory import Peak
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.target.target import Target
-from edgec.workflow.front_end import front_end_of, heard_model
 from edgec.workflow.integer import IntegerModel
-from edgec.workflow.stream import with_stream
-from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _UNCOUNTED_CODE = 500
 """Bytes of a function that nobody counted, before a build tells."""
@@ -107,9 +103,7 @@ class Pricing:
         """The graph with int16 codes for some tensors, ready for kernels."""
         key = frozenset(int16)
         if key not in self._pools:
-            front = front_end_of(self._options.front_end)
-            model = heard_model(with_stream(self.model_of(key), self._options.stream), front)
-            found = plan_pooled_layers(model, self._board, self._options.pool, no_progress)
+            found = planned(self.model_of(key), self._board, self._options)
             if len(self._pools) > 2 * len(self.tensors) + 64:
                 return found[1]
             self._pools[key] = found[1]

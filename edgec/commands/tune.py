@@ -16,7 +16,7 @@ from typing import Any
 from edgec.base.errors import ConfigError
 from edgec.base.names import printable
 from edgec.base.options import CompileOptions, Optimize
-from edgec.commands.compile_placed import Placed, placed
+from edgec.commands.compile_placed import Placed, placed, planned
 from edgec.commands.tune_builds import Builds, TuneJob, all_cores
 from edgec.commands.tune_search import CLOSE, EqualLayers, LayerTuning, Search
 from edgec.kernels.choice.estimate import Estimator
@@ -36,11 +36,9 @@ from edgec.target.tune_file import (
     with_entries,
     write_tune_file,
 )
-from edgec.workflow.front_end import front_end_of, heard_model
+from edgec.workflow.front_end import front_end_of
 from edgec.workflow.integer import Calibration, quantized_model, real_model
 from edgec.workflow.said_front_end import with_said_front_end
-from edgec.workflow.stream import with_stream
-from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 _WORTH = 1.3
 """Kernels whose estimate is this many times that of the chosen one are not measured."""
@@ -128,9 +126,7 @@ def tune_model(
     front = front_end_of(options.front_end)
     real = real_model(model, calibration, options, say, front)
     exact = quantized_model(real, options, say, BoardPrices(board))
-    ready, pools = plan_pooled_layers(
-        heard_model(with_stream(exact, options.stream), front), board, options.pool, say
-    )
+    ready, pools = planned(exact, board, options, say)
     found = placed(pools, board, options, say)
     layers = _layers(found, pools.configs, Target.of(board, options.optimize))
     known = {} if again else _known(targets, board, options.optimize, layers)

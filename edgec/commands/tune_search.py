@@ -17,6 +17,9 @@ from edgec.commands.tune_builds import Builds, Kernels, Measured
 
 _SURELY = 0.995
 """Part of the cycles of the estimates' kernel that another one must stay below."""
+_WORTH_A_BUILD = 0.0005
+"""Part of the cycles of a run that a layer could gain by a change that is measured by itself."""
+_MOST_CHANGES = 8
 _AS_FAST = 1.001
 """Builds that take this many times the cycles of the fastest one at most are as fast."""
 CLOSE = 0.03
@@ -120,18 +123,46 @@ class Search:
             wanted = self._fastest()
             if wanted in self._tried or self._measure([wanted])[0] is None:
                 break
-        # Without the layers that are known, the build by estimates is not to be kept.
-        kept = {each: found for each, found in self._tried.items() if each or not self._known}
-        best = self._best(kept) if kept else ()
-        self.after = kept.get(best, first)
+        self._change_single(self._best())
+        best = self._best()
+        self.after = self._tried[best]
         chosen = dict(best)
         return tuple(self._result(each, chosen) for each in self._layers)
 
-    def _best(self, made: Mapping[Kernels, Measured]) -> Kernels:
+    def _change_single(self, best: Kernels) -> None:
+        """Change a layer at a time to the kernel that took least anywhere, then all that helped.
+
+        Args:
+            best: the build.
+        """
+        made, chosen = self._tried[best], dict(best)
+        gains: dict[Kernels, tuple[int, tuple[str, str]]] = {}
+        for each in self._layers:
+            if each.layer in self._known or not self._of(each):
+                continue
+            way = min(self._of(each), key=lambda way: self._least[each.layer, way])
+            gain = _cycles(made, each) - self._least[each.layer, way]
+            if way != chosen.get(each.layer, each.first) and gain > _WORTH_A_BUILD * made.cycles:
+                change = (each.layer, way)
+                gains[self._kernels({**chosen, each.layer: way})] = gain, change
+        wanted = sorted(gains, key=lambda key: (-gains[key][0], key))[:_MOST_CHANGES]
+        built = zip(wanted, self._measure(wanted), strict=True)
+        helped = [
+            gains[key][1]
+            for key, found in built
+            if found is not None and found.cycles < made.cycles
+        ]
+        if len(helped) > 1:
+            self._measure([self._kernels({**chosen, **dict(helped)})])
+
+    def _best(self) -> Kernels:
         """The fastest build; of those as fast the one with the fewest layers far from their least.
 
         Few cycles of a run are a matter of the place of code, and so are many of a small layer.
         """
+        # Where layers are known, the build by estimates alone is not to be kept.
+        made = {key: each for key, each in self._tried.items() if key or not self._known}
+        made = made or self._tried
         least = min(each.cycles for each in made.values())
         fast = {key: each for key, each in made.items() if each.cycles <= _AS_FAST * least}
         return min(fast, key=lambda key: (self._far(fast[key]), fast[key].cycles, key))
