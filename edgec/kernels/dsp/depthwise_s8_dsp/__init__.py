@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -69,7 +69,7 @@ class DepthwiseDsp(UnpackedDepthwise):
 
     @property
     def laid(self) -> Window:
-        """The window, of an image of one column lying on its side: the bytes are the same ones."""
+        """The window as the function sees it."""
         return laid(self.window)
 
     @property
@@ -125,7 +125,9 @@ class DepthwiseDsp(UnpackedDepthwise):
 
     @property
     def room_words(self) -> int:
-        """Words of the weights of a channel."""
+        """Words of scratch memory for the weights of a channel: on the stack but for a loop."""
+        if not self.is_looped:
+            return 0
         return self.step_pairs * (4 if self.laid.stride_w == 1 else 2)
 
     @property
@@ -191,7 +193,7 @@ class DepthwiseDsp(UnpackedDepthwise):
 
     @property
     def scratch_bytes(self) -> int:
-        """The weights of a channel, and the planes."""
+        """The planes, and weights of a channel that rows of taps read in a loop."""
         return self.room_words * WORD_BYTES + self._planes_bytes(self.strip)
 
     def tops(self) -> Iterator[tuple[int, int, int]]:
@@ -205,6 +207,22 @@ class DepthwiseDsp(UnpackedDepthwise):
 
 
 def laid(window: Window) -> Window:
+    """The window, of an image of one column lying on its side; taps that are never inside are cut.
+
+    Weights of small images with large windows are mostly such taps.
+    """
+    w = lying(window)
+    rows, columns = taps_inside(w)
+    return replace(
+        w,
+        kernel_h=len(rows),
+        kernel_w=len(columns),
+        pad_top=w.pad_top - rows.start * w.dilation_h,
+        pad_left=w.pad_left - columns.start,
+    )
+
+
+def lying(window: Window) -> Window:
     """The window, of an image of one column lying on its side."""
     w = window
     if w.width > 1 or w.kernel_w > 1 or w.out_width > 1 or w.pad_left:
@@ -217,6 +235,24 @@ def laid(window: Window) -> Window:
         *(0, w.pad_top),
         *(1, w.dilation_h),
     )
+
+
+def taps_inside(window: Window) -> tuple[range, range]:
+    """Rows and columns of taps from the first to the last that some output finds in the image."""
+    w = window
+    rows = (w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h)
+    columns = (w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w)
+    return _inside(*rows), _inside(*columns)
+
+
+def _inside(size: int, out_size: int, taps: int, stride: int, pad: int, dilation: int) -> range:
+    def is_inside(tap: int) -> bool:
+        at = tap * dilation - pad
+        first = -(min(at, 0) // stride)
+        return first < out_size and at + first * stride < size
+
+    found = [tap for tap in range(taps) if is_inside(tap)] or [0]
+    return range(found[0], found[-1] + 1)
 
 
 _CODE_BYTES = 1500
@@ -264,13 +300,13 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def _serves(window: Window) -> bool:
-    w = laid(window)
+    w = lying(window)
     sizes = (w.height, w.width, w.channels, w.out_height, w.out_width)
     usual = (w.kernel_h, w.kernel_w, w.dilation_h) == (3, 3, 1)
     return (
         w.stride_w in _OUTPUTS
         and w.dilation_w == 1
-        and 1 < w.kernel_w <= _MOST_TAPS
+        and w.kernel_w <= _MOST_TAPS
         and w.channels >= PLANES
         and w.pad_left < w.kernel_w
         and max(*sizes, w.kernel_h * w.dilation_h) <= LARGEST_SIZE
@@ -310,7 +346,10 @@ def _streamed(spec: DepthwiseDsp, weights: Array, bias: Array, numbers: tuple[Ar
         int8 [channels, bytes].
     """
     w = spec.laid
-    taps = weights.reshape(w.channels, w.kernel_h, w.kernel_w)
+    whole = lying(spec.window)
+    rows_inside, columns_inside = taps_inside(whole)
+    taps = weights.reshape(w.channels, whole.kernel_h, whole.kernel_w)
+    taps = taps[:, rows_inside][:, :, columns_inside]
     before = 1 if w.stride_w == 1 else 0
     rows = np.zeros((w.channels, w.kernel_h, 2 * spec.steps), np.int8)
     rows[:, :, before : before + w.kernel_w] = taps

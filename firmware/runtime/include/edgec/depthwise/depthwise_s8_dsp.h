@@ -33,6 +33,10 @@ extern "C" {
 #define EDGEC_DEPTHWISE_DSP_STEPS(TAPS, STRIDE) ((STRIDE) == 1 ? (TAPS) / 2 + 1 : ((TAPS) + 1) / 2)
 #define EDGEC_DEPTHWISE_DSP_HALF(TAPS, STRIDE) ((STRIDE) == 1 && (TAPS) % 2 == 0 ? (TAPS) / 2 : -1)
 
+/* Bytes of the weights of a channel, as words for all pairs of a step. */
+#define EDGEC_DEPTHWISE_DSP_ROOM(TAPS, ROWS, STRIDE)                                               \
+    (((ROWS) * EDGEC_DEPTHWISE_DSP_STEPS(TAPS, STRIDE) + 1) / 2 * ((STRIDE) == 1 ? 16 : 8))
+
 /* Channels that are unpacked together: words of a place in the planes. */
 #define EDGEC_DEPTHWISE_DSP_CHANNELS 4
 
@@ -51,7 +55,7 @@ typedef struct edgec_depthwise_dsp_image {
 
 /* Operands of a function, all of the first channel. */
 typedef struct edgec_depthwise_dsp_task {
-    edgec_pair_t *weights; /* room for those of a channel, a word for each pair */
+    edgec_pair_t *weights; /* room for those of a channel, if rows of taps are a loop */
     int32_t offset; /* of all channels; where they have shifts of their own, with a shift of 1 */
     int32_t pixel;  /* bytes of y from pixel to pixel */
     int8_t *y;
@@ -146,8 +150,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
         : "r3", "r12", "memory", "cc");
 }
 
-/* Registers of the function below: planes in r0, weights in r1, two pairs of weights in r2 and r3,
- * sums from r4 on, words of pixels from r9 or r10 on.  The stack:
+/* Registers of the function below: planes in r0, y or, in a loop, weights in r1, two pairs of
+ * weights in r2 and r3, sums from r4 on, words of pixels from r9 or r10 on.  The stack holds the
+ * weights of the channel, unless rows of taps are a loop, and after these, `room` bytes,
  *
  *     sp + 0     the struct; stream, y and planes go on from channel to channel
  *     sp + 52    the bias, the multiplier and the offset of the channel
@@ -169,13 +174,20 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
     ".set edgec_step, edgec_step + 1\n"                                                            \
     ".set edgec_pairs, edgec_pairs + " BYTES "\n"
 
+#define EDGEC_DEPTHWISE_DSP_PAIR(TO, BYTES)                                                        \
+    ".if %c[looped]\n"                                                                             \
+    "ldr " TO ", [r1, #(edgec_pairs + " BYTES ")]\n"                                               \
+    ".else\n"                                                                                      \
+    "ldr " TO ", [sp, #(edgec_pairs + " BYTES ")]\n"                                               \
+    ".endif\n"
+
 /* A step of six windows of stride 1; the last one of an even number of taps has one tap, of the
  * second, fourth and sixth window. */
 #define EDGEC_DEPTHWISE_DSP_STEP_1_6(A, B, C)                                                      \
     ".if edgec_step - %c[half]\n"                                                                  \
-    "ldr r2, [r1, #edgec_pairs]\n"                                                                 \
+    EDGEC_DEPTHWISE_DSP_PAIR("r2", "0")                                                            \
     ".endif\n"                                                                                     \
-    "ldr r3, [r1, #(edgec_pairs + 4)]\n"                                                           \
+    EDGEC_DEPTHWISE_DSP_PAIR("r3", "4")                                                            \
     "ldr " C ", [r0, #(16 * edgec_step + 32)]\n"                                                   \
     ".if edgec_step - %c[half]\n"                                                                  \
     EDGEC_DEPTHWISE_DSP_SUM("r4", "r9", A, "r2")                                                   \
@@ -208,9 +220,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
 /* The same of four windows. */
 #define EDGEC_DEPTHWISE_DSP_STEP_1_4(A, B)                                                         \
     ".if edgec_step - %c[half]\n"                                                                  \
-    "ldr r2, [r1, #edgec_pairs]\n"                                                                 \
+    EDGEC_DEPTHWISE_DSP_PAIR("r2", "0")                                                            \
     ".endif\n"                                                                                     \
-    "ldr r3, [r1, #(edgec_pairs + 4)]\n"                                                           \
+    EDGEC_DEPTHWISE_DSP_PAIR("r3", "4")                                                            \
     "ldr " B ", [r0, #(16 * edgec_step + 16)]\n"                                                   \
     ".if edgec_step - %c[half]\n"                                                                  \
     EDGEC_DEPTHWISE_DSP_SUM("r4", "r7", A, "r2")                                                   \
@@ -233,7 +245,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
 
 /* A step of five windows of stride 2. */
 #define EDGEC_DEPTHWISE_DSP_STEP_2_5(A, B, C, D, E)                                                \
-    "ldr r2, [r1, #edgec_pairs]\n"                                                                 \
+    EDGEC_DEPTHWISE_DSP_PAIR("r2", "0")                                                            \
     "ldr " E ", [r0, #(16 * edgec_step + 64)]\n"                                                   \
     EDGEC_DEPTHWISE_DSP_SUM("r4", "r8", A, "r2")                                                   \
     EDGEC_DEPTHWISE_DSP_SUM("r5", "r8", B, "r2")                                                   \
@@ -268,7 +280,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
 
 /* The same of four windows. */
 #define EDGEC_DEPTHWISE_DSP_STEP_2_4(A, B, C, D)                                                   \
-    "ldr r2, [r1, #edgec_pairs]\n"                                                                 \
+    EDGEC_DEPTHWISE_DSP_PAIR("r2", "0")                                                            \
     "ldr " D ", [r0, #(16 * edgec_step + 48)]\n"                                                   \
     EDGEC_DEPTHWISE_DSP_SUM("r4", "r7", A, "r2")                                                   \
     EDGEC_DEPTHWISE_DSP_SUM("r5", "r7", B, "r2")                                                   \
@@ -342,22 +354,22 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
 
 /* The sum by the multiplier in r2, with the offset in r3, and the shift less 1, in lr. */
 #define EDGEC_DEPTHWISE_DSP_TWICE(SUM)                                                             \
-    "add r1, r3, " SUM ", asr #31\n"                                                               \
+    "add r10, r3, " SUM ", asr #31\n"                                                              \
     "lsl " SUM ", " SUM ", #1\n"                                                                   \
-    "smmlar " SUM ", " SUM ", r2, r1\n"                                                            \
+    "smmlar " SUM ", " SUM ", r2, r10\n"                                                           \
     "asr " SUM ", " SUM ", lr\n"
 
-/* Stores the code of a sum at y, r11, and advances it by r10; the other form ends at the last
+/* Stores the code of a sum at y, r1, and advances it by r10; the other form ends at the last
  * output of the row, of r12 that are left. */
 #define EDGEC_DEPTHWISE_DSP_STORE(SUM)                                                             \
-    "strb " SUM ", [r11]\n"                                                                        \
-    "add r11, r11, r10\n"
+    "strb " SUM ", [r1]\n"                                                                         \
+    "add r1, r1, r10\n"
 #define EDGEC_DEPTHWISE_DSP_STORE_ONE(SUM)                                                         \
     EDGEC_HIGH_CODE(SUM)                                                                           \
     "subs r12, r12, #1\n"                                                                          \
-    "strb " SUM ", [r11]\n"                                                                        \
+    "strb " SUM ", [r1]\n"                                                                         \
     "beq 6f\n"                                                                                     \
-    "add r11, r11, r10\n"
+    "add r1, r1, r10\n"
 
 /* Defines NAME(task), which stores int8 outputs of some channels.
  *
@@ -373,42 +385,47 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
         register const edgec_depthwise_dsp_task_t *t __asm__("r0") = task;                         \
         __asm__ volatile(                                                                          \
             "push {r4-r11, lr}\n"                                                                  \
-            "sub sp, sp, #88\n"                                                                    \
+            "sub sp, sp, #(%c[room] + 88)\n"                                                       \
             "ldm r0, {r1-r12, lr}\n"                                                               \
-            "stm sp, {r1-r12, lr}\n"                                                               \
+            "add r0, sp, #%c[room]\n"                                                              \
+ "stm r0, {r1-r12, lr}\n"                                                                          \
             "1:\n"                                                                                 \
-            "ldr r0, [sp, #44]\n"                                                                  \
-            "ldr r1, [sp]\n"                                                                       \
+            "ldr r0, [sp, #(%c[room] + 44)]\n"                                                     \
+            ".if %c[looped]\n"                                                                     \
+ "ldr r1, [sp]\n"                                                                                  \
+ ".else\n"                                                                                         \
+ "mov r1, sp\n"                                                                                    \
+ ".endif\n"                                                                                        \
             EDGEC_DEPTHWISE_DSP_WIDEN                                                              \
             ".if %c[numbers] == 0\n"                                                               \
             "ldm r0!, {r2, r3}\n"                                                                  \
-            "ldr r4, [sp, #4]\n"                                                                   \
+            "ldr r4, [sp, #(%c[room] + 4)]\n"                                                      \
             ".elseif %c[numbers] == 1\n"                                                           \
             "ldm r0!, {r2-r4}\n"                                                                   \
             ".else\n"                                                                              \
             "ldm r0!, {r2, r3, r5}\n"                                                              \
-            "ldr r4, [sp, #4]\n"                                                                   \
-            "str r5, [sp, #84]\n"                                                                  \
+            "ldr r4, [sp, #(%c[room] + 4)]\n"                                                      \
+            "str r5, [sp, #(%c[room] + 84)]\n"                                                     \
             "lsl r4, r4, r5\n"                                                                     \
             ".endif\n"                                                                             \
-            "str r0, [sp, #44]\n"                                                                  \
-            "strd r2, r3, [sp, #52]\n"                                                             \
-            "str r4, [sp, #60]\n"                                                                  \
-            "ldr r11, [sp, #12]\n"                                                                 \
-            "ldr r0, [sp, #16]\n"                                                                  \
-            "ldr r1, [sp, #40]\n"                                                                  \
-            "strd r0, r1, [sp, #72]\n"                                                             \
-            "str r11, [sp, #80]\n"                                                                 \
+            "str r0, [sp, #(%c[room] + 44)]\n"                                                     \
+            "strd r2, r3, [sp, #(%c[room] + 52)]\n"                                                \
+            "str r4, [sp, #(%c[room] + 60)]\n"                                                     \
+            "ldr r1, [sp, #(%c[room] + 12)]\n"                                                     \
+            "ldr r0, [sp, #(%c[room] + 16)]\n"                                                     \
+            "ldr r2, [sp, #(%c[room] + 40)]\n"                                                     \
+            "strd r0, r2, [sp, #(%c[room] + 72)]\n"                                                \
+            "str r1, [sp, #(%c[room] + 80)]\n"                                                     \
             "2:\n"                                                                                 \
-            "ldr r12, [sp, #36]\n"                                                                 \
-            "strd r11, r12, [sp, #64]\n"                                                           \
+            "ldr r12, [sp, #(%c[room] + 36)]\n"                                                    \
+            "strd r1, r12, [sp, #(%c[room] + 64)]\n"                                               \
             ".p2align 2\n"                                                                         \
             "3:\n"                                                                                 \
             ".set edgec_pairs, 0\n"                                                                \
-            "ldr r1, [sp]\n"                                                                       \
             ".if %c[looped]\n"                                                                     \
+            "ldr r1, [sp]\n"                                                                       \
             ".set edgec_first, 0\n"                                                                \
-            "ldr r4, [sp, #52]\n"                                                                  \
+            "ldr r4, [sp, #(%c[room] + 52)]\n"                                                     \
             ".if %c[stride] == 1\n"                                                                \
             "mov lr, #%c[rows]\n"                                                                  \
             ".else\n"                                                                              \
@@ -426,7 +443,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             ".p2align 2\n"                                                                         \
             "4:\n"                                                                                 \
             EDGEC_DEPTHWISE_DSP_ROW                                                                \
-            "ldr r2, [sp, #28]\n"                                                                  \
+            "ldr r2, [sp, #(%c[room] + 28)]\n"                                                     \
             "add r1, r1, #edgec_pairs\n"                                                           \
             ".set edgec_pairs, 0\n"                                                                \
             "add r0, r0, r2\n"                                                                     \
@@ -439,17 +456,17 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             ".else\n"                                                                              \
             ".set edgec_first, 1\n"                                                                \
             ".if %c[outputs] == 6\n"                                                               \
-            "ldr r9, [sp, #52]\n"                                                                  \
+            "ldr r9, [sp, #(%c[room] + 52)]\n"                                                     \
             ".elseif %c[outputs] == 5\n"                                                           \
-            "ldr r8, [sp, #52]\n"                                                                  \
+            "ldr r8, [sp, #(%c[room] + 52)]\n"                                                     \
             ".else\n"                                                                              \
-            "ldr r7, [sp, #52]\n"                                                                  \
+            "ldr r7, [sp, #(%c[room] + 52)]\n"                                                     \
             ".endif\n"                                                                             \
             ".if %c[rows] > 1\n"                                                                   \
             ".if %c[stride] == 1\n"                                                                \
-            "ldr lr, [sp, #28]\n"                                                                  \
+            "ldr lr, [sp, #(%c[room] + 28)]\n"                                                     \
             ".else\n"                                                                              \
-            "ldr r3, [sp, #28]\n"                                                                  \
+            "ldr r3, [sp, #(%c[room] + 28)]\n"                                                     \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
             EDGEC_DEPTHWISE_DSP_ROW                                                                \
@@ -462,9 +479,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_DEPTHWISE_DSP_ROW                                                                \
             ".endr\n"                                                                              \
             ".endif\n"                                                                             \
-            "ldrd r2, r3, [sp, #56]\n"                                                             \
+            "ldrd r2, r3, [sp, #(%c[room] + 56)]\n"                                                \
             ".if %c[numbers] == 2\n"                                                               \
-            "ldr lr, [sp, #84]\n"                                                                  \
+            "ldr lr, [sp, #(%c[room] + 84)]\n"                                                     \
             EDGEC_DEPTHWISE_DSP_TWICE("r4")                                                        \
             EDGEC_DEPTHWISE_DSP_TWICE("r5")                                                        \
             EDGEC_DEPTHWISE_DSP_TWICE("r6")                                                        \
@@ -476,10 +493,12 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_DEPTHWISE_DSP_TWICE("r9")                                                        \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
-            "ldr r10, [sp, #8]\n"                                                                  \
-            "ldr r11, [sp, #64]\n"                                                                 \
-            "ldr r12, [sp, #68]\n"                                                                 \
-            "ldr r1, [sp, #32]\n"                                                                  \
+            "ldr r10, [sp, #(%c[room] + 8)]\n"                                                     \
+            ".if %c[looped]\n"                                                                     \
+ "ldr r1, [sp, #(%c[room] + 64)]\n"                                                                \
+ ".endif\n"                                                                                        \
+            "ldr r12, [sp, #(%c[room] + 68)]\n"                                                    \
+            "ldr r11, [sp, #(%c[room] + 32)]\n"                                                    \
             ".if %c[numbers] < 2\n"                                                                \
             EDGEC_HIGH_WORD("r4")                                                                  \
             EDGEC_HIGH_WORD("r5")                                                                  \
@@ -492,7 +511,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_HIGH_WORD("r9")                                                                  \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
-            "add r0, r0, r1\n"                                                                     \
+            "add r0, r0, r11\n"                                                                    \
             "subs r12, r12, #%c[outputs]\n"                                                        \
             "blt 5f\n"                                                                             \
             EDGEC_HIGH_CODE("r4")                                                                  \
@@ -515,7 +534,11 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             ".if %c[outputs] > 5\n"                                                                \
             EDGEC_DEPTHWISE_DSP_STORE("r9")                                                        \
             ".endif\n"                                                                             \
-            "strd r11, r12, [sp, #64]\n"                                                           \
+            ".if %c[looped]\n"                                                                     \
+ "strd r1, r12, [sp, #(%c[room] + 64)]\n"                                                          \
+ ".else\n"                                                                                         \
+ "str r12, [sp, #(%c[room] + 68)]\n"                                                               \
+ ".endif\n"                                                                                        \
             "bne 3b\n"                                                                             \
             "b 6f\n"                                                                               \
             "5:\n"                                                                                 \
@@ -530,30 +553,33 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_DEPTHWISE_DSP_STORE_ONE("r8")                                                    \
             ".endif\n"                                                                             \
             "6:\n"                                                                                 \
-            "ldr r1, [sp, #20]\n"                                                                  \
-            "ldr r2, [sp, #24]\n"                                                                  \
-            "ldr r0, [sp, #72]\n"                                                                  \
-            "ldr r3, [sp, #76]\n"                                                                  \
-            "ldr r11, [sp, #80]\n"                                                                 \
-            "add r0, r0, r1\n"                                                                     \
-            "add r11, r11, r2\n"                                                                   \
+            "ldr r3, [sp, #(%c[room] + 76)]\n"                                                     \
             "subs r3, r3, #1\n"                                                                    \
-            "strd r0, r3, [sp, #72]\n"                                                             \
-            "str r11, [sp, #80]\n"                                                                 \
-            "bne 2b\n"                                                                             \
-            "ldr r0, [sp, #12]\n"                                                                  \
-            "ldr r1, [sp, #16]\n"                                                                  \
-            "ldr r2, [sp, #48]\n"                                                                  \
+            "beq 7f\n"                                                                             \
+            "ldr r11, [sp, #(%c[room] + 20)]\n"                                                    \
+            "ldr r2, [sp, #(%c[room] + 24)]\n"                                                     \
+            "ldr r0, [sp, #(%c[room] + 72)]\n"                                                     \
+            "ldr r1, [sp, #(%c[room] + 80)]\n"                                                     \
+            "add r0, r0, r11\n"                                                                    \
+            "add r1, r1, r2\n"                                                                     \
+            "strd r0, r3, [sp, #(%c[room] + 72)]\n"                                                \
+            "str r1, [sp, #(%c[room] + 80)]\n"                                                     \
+            "b 2b\n"                                                                               \
+            "7:\n"                                                                                 \
+            "ldr r0, [sp, #(%c[room] + 12)]\n"                                                     \
+            "ldr r1, [sp, #(%c[room] + 16)]\n"                                                     \
+            "ldr r2, [sp, #(%c[room] + 48)]\n"                                                     \
             "add r0, r0, #1\n"                                                                     \
             "add r1, r1, #4\n"                                                                     \
-            "strd r0, r1, [sp, #12]\n"                                                             \
+            "strd r0, r1, [sp, #(%c[room] + 12)]\n"                                                \
             "subs r2, r2, #1\n"                                                                    \
-            "str r2, [sp, #48]\n"                                                                  \
+            "str r2, [sp, #(%c[room] + 48)]\n"                                                     \
             "bne 1b\n"                                                                             \
-            "add sp, sp, #88\n"                                                                    \
+            "add sp, sp, #(%c[room] + 88)\n"                                                       \
             "pop {r4-r11, lr}\n"                                                                   \
             : "+r"(t)                                                                              \
             : [rows] "i"(ROWS), [steps] "i"(EDGEC_DEPTHWISE_DSP_STEPS(TAPS, STRIDE)),              \
+              [room] "i"((LOOPED) > 0 ? 0 : EDGEC_DEPTHWISE_DSP_ROOM(TAPS, ROWS, STRIDE)),         \
               [half] "i"(EDGEC_DEPTHWISE_DSP_HALF(TAPS, STRIDE)), [looped] "i"(LOOPED),            \
               [stride] "i"(STRIDE), [outputs] "i"(OUTPUTS), [shift] "i"(SHIFT),                    \
               [rounded] "i"(ROUNDED), [numbers] "i"(NUMBERS)                                       \
