@@ -167,12 +167,12 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     rng = np.random.default_rng(1)
     inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:
-        counts = _cycles(firmware_of(program, board, Path(name)), board, inputs)
+        counts = step_cycles(firmware_of(program, board, Path(name)), board, inputs)
     specs = [choice.spec for choice in choices]
     return [Measured(*each) for each in zip(made, specs, counts, strict=True)]
 
 
-def _cycles(elf: Path, board: Board, inputs: Sequence[Array]) -> list[int]:
+def step_cycles(elf: Path, board: Board, inputs: Sequence[Array]) -> list[int]:
     """Cycles of each step; executed instructions on a board with Linux."""
     if board.linux is not None:
         program = trace_program(elf, board, inputs)

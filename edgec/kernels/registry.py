@@ -7,9 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgec.kernels.binary.binary_4x4_neon import FAMILY as BINARY_4X4
-from edgec.kernels.binary.binary_words import FAMILY as BINARY_WORDS
-from edgec.kernels.binary.signs import FAMILY as SIGNS
 from edgec.kernels.dsp.attention import FAMILY as DSP_ATTENTION
 from edgec.kernels.dsp.conv_4x2_s8_dsp import FAMILY as DSP_CONV_4X2
 from edgec.kernels.dsp.dense_1x4_dsp import FAMILY as DSP_DENSE_1X4
@@ -28,6 +25,7 @@ from edgec.kernels.dsp.depthwise_s8_dsp import FAMILY as DSP_DEPTHWISE
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
+from edgec.kernels.generic.binary_words import FAMILY as GENERIC_BINARY
 from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
 from edgec.kernels.generic.columns import FAMILY as GENERIC_COLUMNS
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
@@ -47,6 +45,7 @@ from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
 from edgec.kernels.generic.resize_nearest import FAMILY as GENERIC_RESIZE_NEAREST
+from edgec.kernels.generic.signs import FAMILY as GENERIC_SIGNS
 from edgec.kernels.generic.slide import FAMILY as GENERIC_SLIDE
 from edgec.kernels.generic.softmax import FAMILY as GENERIC_SOFTMAX
 from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
@@ -61,12 +60,14 @@ from edgec.kernels.m0.depthwise_line_s8_m0 import FAMILY as M0_DEPTHWISE_LINE
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
+from edgec.kernels.neon.binary_4x4_neon import FAMILY as NEON_BINARY
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
 from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
 from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.rescale import FAMILY as NEON_RESCALE
+from edgec.kernels.neon.signs_neon import FAMILY as NEON_SIGNS
 from edgec.kernels.packed.filters import packed_filters
 from edgec.kernels.transformer.attention import FAMILY as TRANSFORMER_ATTENTION
 from edgec.kernels.transformer.embedding import FAMILY as TRANSFORMER_EMBEDDING
@@ -149,9 +150,10 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,
-    SIGNS,
-    BINARY_4X4,
-    BINARY_WORDS,
+    NEON_SIGNS,
+    GENERIC_SIGNS,
+    NEON_BINARY,
+    GENERIC_BINARY,
     TRANSFORMER_NORM,
     TRANSFORMER_ATTENTION,
     TRANSFORMER_EMBEDDING,

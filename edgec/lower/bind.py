@@ -163,12 +163,14 @@ def _stem(graph: Graph, choice: KernelChoice) -> str:
 
 
 def _elements(graph: Graph, node: Node) -> str:
-    """Element type in the name of a kernel: s16 if it reads or writes int16, else s8 or s32."""
+    """Element type in the name of a kernel: s16 if it reads or writes int16, else s8, b1 or s32."""
     names = (*node.inputs, *node.outputs)
     found = {graph.values[name].dtype for name in names if name in graph.values}
     if DType.INT16 in found:
         return "s16"
-    return "s8" if DType.INT8 in found else "s32"
+    if DType.INT8 in found:
+        return "s8"
+    return "b1" if qops.SIGNS in found else "s32"
 
 
 def _call(graph: Graph, choice: KernelChoice, kernel: int, pool: ConstantPool) -> BoundCall:

@@ -122,6 +122,12 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_concat(spec, operand))
         case s.Slide():
             return list(_slide(spec, operand))
+        case s.Binary4x4():
+            return list(_signs_by_rows(spec, 4))
+        case s.BinaryWords():
+            return list(_signs_by_rows(spec, 1))
+        case s.Signs():
+            return list(_signs(spec))
         case s.Pad():
             return list(_pad(spec))
         case s.ArgMax():
@@ -166,6 +172,28 @@ def _dense_3x2(
                 yield from (("r", pixel * w.channels + c) for c in range(w.channels))
         for number, _, _ in block:
             yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
+
+
+def _signs_by_rows(spec: s.Binary4x4 | s.BinaryWords, rows: int) -> Iterator[Event]:
+    """The windows of some pixels, then what these pixels become."""
+    read, written = 4 * spec.window.channels, spec.pixel_bytes
+    pixels = list(_raster(spec.window))
+    for first in range(0, len(pixels), rows):
+        block = pixels[first : first + rows]
+        for _, oy, ox in block:
+            for pixel in _pixels(spec.window, oy, ox):
+                yield from (("r", pixel * read + c) for c in range(read))
+        for number, _, _ in block:
+            yield from (("w", number * written + o) for o in range(written))
+
+
+def _signs(spec: s.Signs) -> Iterator[Event]:
+    """Up to 32 elements, then their word."""
+    size, words = spec.dtype.size_bytes, -(-spec.channels // 32)
+    for row, word in itertools.product(range(spec.rows), range(words)):
+        for c in range(32 * word, min(32 * word + 32, spec.channels)):
+            yield from (("r", (row * spec.channels + c) * size + i) for i in range(size))
+        yield from (("w", 4 * (row * words + word) + i) for i in range(4))
 
 
 def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:

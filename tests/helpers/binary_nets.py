@@ -84,7 +84,7 @@ class Layers:
                 b.constant("b", rng.integers(-depth - 2, depth + 3, layer.filters, np.int32))
             )
         else:
-            step = int(rng.choice([1, 127]))
+            step = int(rng.choice([1, 127, 127 * 127]))
             bias = rng.integers(-depth * step, depth * step + 1, layer.filters).astype(np.int32)
             multiplier = rng.integers(-(1 << 30), 1 << 30, layer.filters).astype(np.int32)
             shift = 24 + (depth * step).bit_length()

@@ -14,6 +14,7 @@ from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
+from edgec.kernels.generic.binary_words import BinaryWords
 from edgec.kernels.generic.channel_scale import ChannelScale
 from edgec.kernels.generic.columns import Columns
 from edgec.kernels.generic.concat import Concat
@@ -34,6 +35,7 @@ from edgec.kernels.generic.pad import Pad, PadAxis
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
 from edgec.kernels.generic.resize_nearest import ResizeNearest
+from edgec.kernels.generic.signs import Signs
 from edgec.kernels.generic.slide import Slide
 from edgec.kernels.generic.softmax import Softmax
 from edgec.kernels.generic.stack_turn import StackTurn
@@ -48,12 +50,14 @@ from edgec.kernels.m0.depthwise_line_s8_m0 import DepthwiseLineM0
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
+from edgec.kernels.neon.binary_4x4_neon import Binary4x4
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
 from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.norm import NormNeon
 from edgec.kernels.neon.rescale import RescaleNeon
+from edgec.kernels.neon.signs_neon import SignsNeon
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.transformer.attention import Attention
 from edgec.kernels.transformer.embedding import Embedding
@@ -69,6 +73,8 @@ __all__ = [
     "AttentionDsp",
     "AttentionNeon",
     "AveragePool",
+    "Binary4x4",
+    "BinaryWords",
     "ChannelScale",
     "Columns",
     "Concat",
@@ -119,6 +125,8 @@ __all__ = [
     "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
+    "Signs",
+    "SignsNeon",
     "Slide",
     "Softmax",
     "StackTurn",

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_graphs import adversarial_inputs, all_operators, single_ops
 from random_ops import OPS
+from scalar_binary import BINARY
 from scalar_kernels import ELEMENTS
 from scalar_mixed import MIXED
 from scalar_transformer import SCALAR
@@ -71,7 +72,8 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
     defined -= {qops.QColumnsFrom, qops.QColumnsInto, qops.QColumnsJoined}
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
     # test_interp_transformer.py has SCALAR; test_tflite_recurrent.py compares OF_16_BITS
-    # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, and
+    # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, test_parity_binary.py BINARY, and
     # unit/frontends compares OF_SOUND with numbers of float64 or of their library.
-    assert defined == set(ELEMENTS) | set(SCALAR) | set(OF_16_BITS) | set(OF_SOUND) | set(MIXED)
+    elsewhere = {*SCALAR, *OF_16_BITS, *OF_SOUND, *MIXED, *BINARY}
+    assert defined == set(ELEMENTS) | elsewhere
     assert set(ELEMENTS) == generated

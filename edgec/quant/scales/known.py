@@ -28,8 +28,9 @@ _FIXED: Mapping[object, QuantParams] = MappingProxyType(
         "Softmax": SOFTMAX,
         ops.UnaryKind.SIGMOID: QuantParams.per_tensor(1 / 256, -128),
         ops.UnaryKind.TANH: QuantParams.per_tensor(1 / 128, 0),
-        # What `passes.pack_signs` asks of signs: codes of one magnitude.
-        ops.UnaryKind.BINARIZE: QuantParams.per_tensor(1.0, 0),
+        # Codes of one magnitude, as `passes.pack_signs` asks; a large one, for it is a part of the
+        # scale of biases, whose rounding can turn the sign of a sum.
+        ops.UnaryKind.BINARIZE: QuantParams.per_tensor(float(np.float32(1 / 127)), 0),
     }
 )
 """Functions with a known range."""

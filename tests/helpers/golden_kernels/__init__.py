@@ -2,6 +2,7 @@
 
 from edgec.kernels.family import KernelSpec
 from golden_kernels import (
+    binary,
     dsp,
     elementwise,
     generic,
@@ -13,6 +14,7 @@ from golden_kernels import (
 )
 
 KERNELS: dict[str, KernelSpec] = {
+    **binary.CASES,
     **dsp.CASES,
     **elementwise.CASES,
     **generic.CASES,

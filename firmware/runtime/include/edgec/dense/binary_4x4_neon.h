@@ -4,7 +4,7 @@
  * *packed* as those of dense_4x4_s8_neon.h, and so are read through one pointer each:
  *
  *     rows         [vectors][4 rows][16 bytes], then [4 rows][8 bytes] where the depth ends in half
- *     weights      [vectors][4 filters][16 bytes], ...      edgec/kernels/binary/binary_4x4_neon
+ *     weights      [vectors][4 filters][16 bytes], ...      edgec.kernels.neon.binary_4x4_neon
  *
  * In A64 sixteen numbers are sums in bytes of as many vectors as these can count, in all registers
  * but the six that they are made in.  Halves of two filters are one vector.  Only kernels for cores
@@ -263,11 +263,35 @@ EDGEC_INLINE uint8x16_t edgec_neon_signs_joined(uint8x16_t a, uint8x16_t b) {
 #endif
 }
 
+/* The bits of a byte, of eight bytes each. */
+EDGEC_INLINE uint8x16_t edgec_neon_signs_powers(void) {
+    static const uint8_t powers[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
+    return vld1q_u8(powers);
+}
+
+/* The bits of 16 codes that lie between least and most. */
+EDGEC_INLINE uint8x16_t edgec_neon_signs_between(const int8_t *x, const int8_t *least,
+                                                 const int8_t *most) {
+    const int8x16_t code = vld1q_s8(x);
+    const uint8x16_t inside = vandq_u8(vcgeq_s8(code, vld1q_s8(least)),
+                                       vcleq_s8(code, vld1q_s8(most)));
+    return vandq_u8(inside, edgec_neon_signs_powers());
+}
+
+/* A word of 32 codes. */
+EDGEC_INLINE uint32_t edgec_neon_signs_word(const int8_t *x, const int8_t *least,
+                                            const int8_t *most) {
+    const uint8x16_t pairs =
+        edgec_neon_signs_joined(edgec_neon_signs_between(x, least, most),
+                                edgec_neon_signs_between(x + 16, least + 16, most + 16));
+    const uint8x16_t fours = edgec_neon_signs_joined(pairs, pairs);
+    return vgetq_lane_u32(vreinterpretq_u32_u8(edgec_neon_signs_joined(fours, fours)), 0);
+}
+
 /* Words of 32 bytes of 255 or 0 for each of four rows, as blocks of four filters have them:
  * masks [8 blocks][4 rows][4]. */
 EDGEC_INLINE uint32x4_t edgec_neon_signs_words(const uint8_t *masks) {
-    static const uint8_t powers[16] = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
-    const uint8x16_t bits = vld1q_u8(powers);
+    const uint8x16_t bits = edgec_neon_signs_powers();
     const uint32x4x4_t a = vld4q_u32((const uint32_t *)(const void *)masks);
     const uint32x4x4_t b = vld4q_u32((const uint32_t *)(const void *)(masks + 64));
     uint8x16_t row[4];

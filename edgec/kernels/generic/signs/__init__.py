@@ -11,7 +11,7 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.signs import words_of
-from edgec.kernels.binary.layer import WORD_BYTES
+from edgec.kernels.common.binary import WORD_BYTES
 from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params
 from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside

@@ -11,7 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.signs import WORD_BITS
-from edgec.kernels.binary.layer import (
+from edgec.kernels.common.binary import (
     OPERATORS,
     WORD_BYTES,
     BinaryFunction,

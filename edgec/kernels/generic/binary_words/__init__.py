@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.binary.layer import (
+from edgec.kernels.common.binary import (
     OPERATORS,
     WORD_BYTES,
     BinaryFunction,

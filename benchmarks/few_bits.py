@@ -1,0 +1,215 @@
+"""Convolutions of ResNet-18 with signs: instructions a multiply-accumulate beside int8 and int16.
+
+    python benchmarks/few_bits.py                  # Cortex-A53, C2 to C11
+    python benchmarks/few_bits.py a53 a7 --layers C2 C9
+    python benchmarks/few_bits.py m4 m0plus m3     # cycles of small layers
+
+Layers and their names are those that Cowan et al. 2018, "Automating Generation of Low Precision
+Deep Learning Operators" (arXiv 1810.11066), take from ResNet-18; here they multiply signs (W1A1)
+and give signs.  Programs are those of `edgec compile` for a board, run in the emulator, which
+counts instructions; of microcontrollers, cycles with memory that never waits.  Outputs on Cortex-A
+are compared with the oracle.  int8 is the same layer by the kernel that edgec chooses for it; int16
+has int16 activations and int8 weights, by the plain C that edgec has for it on Cortex-A.  Packing
+the signs of an int8 tensor is a step of its own; so is the little layer that makes outputs of
+signs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from built import firmware_of
+from neon_kernels import measure
+from pool_layers import BOARDS, step_cycles
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, Value, qops
+from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.qops.signs import packed, words_of
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.lower import lower
+from edgec.memory import plan_memory
+from edgec.target.board import Board, load_board
+from edgec.target.target import Target
+
+_CODES = QuantParams.per_tensor(0.05, 3)
+_WIDE = QuantParams.per_tensor(0.001, 0, DType.INT16)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A convolution of [size, size, channels] to `filters`, with padding of half its kernel."""
+
+    size: int
+    channels: int
+    filters: int
+    kernel: int
+    stride: int
+
+    @property
+    def out(self) -> int:
+        """Rows and columns of the output."""
+        return -(-self.size // self.stride)
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates."""
+        return self.out**2 * self.filters * self.kernel**2 * self.channels
+
+    @property
+    def weights(self) -> tuple[int, int, int, int]:
+        """Shape of the weights."""
+        return self.filters, self.kernel, self.kernel, self.channels
+
+
+LAYERS = {
+    "C2": Layer(56, 64, 64, 3, 1),
+    "C3": Layer(56, 64, 64, 1, 1),
+    "C4": Layer(56, 64, 128, 3, 2),
+    "C5": Layer(56, 64, 128, 1, 2),
+    "C6": Layer(28, 128, 128, 3, 1),
+    "C7": Layer(28, 128, 256, 3, 2),
+    "C8": Layer(28, 128, 256, 1, 2),
+    "C9": Layer(14, 256, 256, 3, 1),
+    "C10": Layer(14, 256, 512, 3, 2),
+    "C11": Layer(14, 256, 512, 1, 2),
+}
+SMALL = {
+    "3x3, 32 to 32, 8x8": Layer(8, 32, 32, 3, 1),
+    "3x3, 64 to 64, 8x8": Layer(8, 64, 64, 3, 1),
+    "3x3, 128 to 128, 4x4": Layer(4, 128, 128, 3, 1),
+    "1x1, 128 to 128, 8x8": Layer(8, 128, 128, 1, 1),
+}
+"""Layers that fit microcontrollers."""
+
+
+class _Layers:
+    """A graph of one layer."""
+
+    def __init__(self, layer: Layer, quant: QuantParams) -> None:
+        self.layer, self.builder = layer, GraphBuilder("layer")
+        self.rng = np.random.default_rng(1)
+        shape = (1, layer.size, layer.size, layer.channels)
+        self.x = self.builder.value(Value("x", shape, quant.dtype, quant))
+        self.builder.inputs.append(self.x)
+
+    def node(
+        self,
+        name: str,
+        attrs: qops.IntegerOperator,
+        inputs: Sequence[str],
+        shape: tuple[int, ...],
+        quant: QuantParams | None,
+    ) -> str:
+        """Add a node and its output, signs where there is no quantization."""
+        dtype = qops.SIGNS if quant is None else quant.dtype
+        y = self.builder.value(Value(name, shape, dtype, quant))
+        self.builder.node(name, attrs, inputs, [y])
+        return y
+
+    def bias(self, count: int, reach: int) -> str:
+        """Biases."""
+        numbers = self.rng.integers(-reach, reach + 1, count).astype(np.int32)
+        return self.builder.constant("bias", numbers)
+
+    def finished(self, y: str) -> Graph:
+        """The graph with an output."""
+        self.builder.outputs.append(y)
+        return self.builder.build()
+
+
+def of_signs(layer: Layer) -> Graph:
+    """Signs of codes, the layer "y", which gives signs, and one that makes codes of them."""
+    made, (filters, *_taps, channels) = _Layers(layer, _CODES), layer.weights
+    pads = (layer.kernel // 2,) * 4
+    ends = [made.builder.constant("end", np.full(channels, end, np.int8)) for end in (-128, 3)]
+    image = (1, layer.size, layer.size, words_of(channels))
+    x = made.node("signs", qops.QSigns(), [made.x, *ends], image, None)
+    w = made.builder.constant("w", packed(made.rng.random(layer.weights) < 0.5))
+    attrs = qops.QBinaryConv(channels, None, strides=(layer.stride,) * 2, pads=pads)
+    shape = (1, layer.out, layer.out)
+    y = made.node("y", attrs, [x, w, made.bias(filters, 9)], (*shape, words_of(filters)), None)
+    last = made.builder.constant("w", packed(made.rng.random((1, 1, 1, filters)) < 0.5))
+    multiplier = made.builder.constant("m", np.full(1, 1 << 26, np.int32))
+    end = qops.QBinaryConv(filters, qops.Requant31(30, 3))
+    return made.finished(
+        made.node("last", end, [y, last, made.bias(1, 9), multiplier], (*shape, 1), _CODES)
+    )
+
+
+def of_codes(layer: Layer, quant: QuantParams) -> Graph:
+    """The layer "y" with int8 weights."""
+    made, pads = _Layers(layer, quant), (layer.kernel // 2,) * 4
+    w = made.builder.constant("w", made.rng.integers(-127, 128, layer.weights).astype(np.int8))
+    multiplier = made.builder.constant("m", np.full(layer.filters, 1 << 20, np.int32))
+    is_wide = quant.dtype is DType.INT16
+    low, high = (-32768, 32767) if is_wide else (-128, 127)
+    form = qops.Requant31(32, quant.zero_point[0], low, high, quant.dtype)
+    # Sums of int16 codes must stay within 32 bits: the codes are of 12 bits.
+    reach = 2000 if is_wide else qops.INT8_SPAN
+    attrs = qops.QConv((layer.stride,) * 2, pads, (1, 1), 1, form, reach=reach)
+    inputs = [made.x, w, made.bias(layer.filters, 999), multiplier]
+    return made.finished(
+        made.node("y", attrs, inputs, (1, layer.out, layer.out, layer.filters), quant)
+    )
+
+
+def costs(graph: Graph, board: Board) -> dict[str, int]:
+    """Instructions of each step, or cycles, by the name of its output."""
+    if board.linux is not None:
+        return {step.name: step.instructions for step in measure(graph, board, board)}
+    choices = select_kernels(graph, Target.of(board))
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
+    rng = np.random.default_rng(1)
+    inputs = [rng.integers(-100, 101, graph.shape(x)).astype(np.int8) for x in graph.inputs]
+    with tempfile.TemporaryDirectory() as name:
+        found = step_cycles(firmware_of(program, board, Path(name)), board, inputs)
+    return {choice.node.output: cost for choice, cost in zip(choices, found, strict=True)}
+
+
+def show(core: str, names: Sequence[str]) -> None:
+    """A Markdown table of one core."""
+    board = load_board(BOARDS[core])
+    is_linux = board.linux is not None
+    what, layers = ("instructions", LAYERS) if is_linux else ("cycles", SMALL)
+    wide = is_linux
+    print(
+        f"\n| {core}, {what} a MAC | W1A1 | int8 |{' int16 |' if wide else ''} int8 / W1A1 |",
+        end="",
+    )
+    print(f"{' int16 / W1A1 |' if wide else ''} packing, an element |")
+    print(f"|---{'|---:' * (6 if wide else 4)}|")
+    for name, layer in layers.items():
+        if is_linux and names and name not in names:
+            continue
+        bits = costs(of_signs(layer), board)
+        own = bits["y"] / layer.macs
+        int8 = costs(of_codes(layer, _CODES), board)["y"] / layer.macs
+        cells, ratios = [f"{own:.4f}", f"{int8:.4f}"], [f"{int8 / own:.1f}"]
+        if wide:
+            int16 = costs(of_codes(layer, _WIDE), board)["y"] / layer.macs
+            cells.append(f"{int16:.3f}")
+            ratios.append(f"{int16 / own:.1f}")
+        packing = bits["signs"] / (layer.size**2 * layer.channels)
+        print(f"| {name} | {' | '.join((*cells, *ratios))} | {packing:.2f} |", flush=True)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cores", nargs="*", default=["a53"], help=f"of {', '.join(BOARDS)}")
+    parser.add_argument("--layers", nargs="+", default=[], help="of the convolutions on Cortex-A")
+    args = parser.parse_args()
+    for core in args.cores:
+        show(core, args.layers)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Layers whose inputs and weights are signs, and how codes become signs."""
