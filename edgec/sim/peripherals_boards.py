@@ -19,7 +19,8 @@ Sources: RP2040 datasheet, 2.2 address map, 2.1.2 atomic register access, 2.14 r
 Peripherals of the STM32 families: clock and power status that start-up code waits for, UARTs.
 
 Sources: reference manuals RM0008 (F1), RM0033 (F2), RM0090 (F405, F407), RM0390 (F446), RM0410
-(F767), RM0432 (L4+), RM0433 (H743), RM0434 (WB), RM0455 (H7A3), RM0456 (U5), RM0444 (G0);
+(F767), RM0432 (L4+), RM0433 (H743), RM0434 (WB), RM0455 (H7A3), RM0456 (U5), RM0444 (G0), RM0487
+(U3; bits as in ST's header stm32u385xx.h);
 chapters RCC and PWR (register maps) and "Memory map".
 """
 
@@ -223,6 +224,21 @@ STM32U5 = Family(
         always(_PWR_U5 + 0x3C, 1 << 15),  # ACTVOSRDY
     ),
     reset_values={_RCC_U5: 0x35},
+)
+
+_RCC_U3 = 0x4003_0C00
+_PWR_U3 = 0x4003_0800
+STM32U3 = Family(
+    uart=STM32_UART_V2,
+    uarts={"USART1": STM32L4.uarts["USART1"], "LPUART1": 0x4004_2400},
+    derived=(
+        follows(_RCC_U3, _RCC_U3, 0x801, 2),  # MSIS, HSI
+        follows(_RCC_U3, _RCC_U3, 0x1_4008, 1),  # MSIK, HSI48, HSE
+        follows(_RCC_U3 + 0x1C, _RCC_U3 + 0x1C, 0x3, 2),  # SWS = SW
+        follows(_PWR_U3 + 0x0C, _PWR_U3 + 0x0C, 0x103, 16),  # R1RDY, R2RDY, BOOSTRDY
+        follows(_PWR_U3 + 0x3C, _PWR_U3 + 0x08, 0x2, 0),  # REGS = REGSEL
+    ),
+    reset_values={_RCC_U3: 0x5, _PWR_U3 + 0x0C: 0x2_0002},
 )
 
 _RCC_WB = 0x5800_0000

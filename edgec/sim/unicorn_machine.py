@@ -33,6 +33,7 @@ from edgec.sim.peripherals_boards import (
     STM32G0,
     STM32H7,
     STM32L4,
+    STM32U3,
     STM32U5,
     STM32WB,
 )
@@ -56,6 +57,7 @@ FAMILIES = {
     "stm32h7": STM32H7,
     "stm32h743": STM32H7,
     "stm32l4": STM32L4,
+    "stm32u3": STM32U3,
     "stm32u5": STM32U5,
     "stm32wb": STM32WB,
     "rp2040": RP2040,

@@ -14,6 +14,8 @@ HALF = 8
 """Channels of a vector of int8: sixteen or eight."""
 _LEAST_HIGH_SHIFT = 32
 """Least shift after which the high half of a doubled product is enough (Arm A64 ISA, SQDMULH)."""
+_HALF_BITS = 16
+"""Shift of RADDHN for 32-bit elements (Arm A64 ISA)."""
 _NARROWING_SHIFTS = range(1, 17)
 """Shifts of SQRSHRN for 32-bit elements (Arm A64 ISA)."""
 
@@ -128,12 +130,30 @@ class NeonLayer(LayerFunction):
         """The last shift, where an instruction narrows to int16, too."""
         return self.shift - _LEAST_HIGH_SHIFT + 1
 
+    @property
+    def rounds_high(self) -> bool:
+        """The sums of an addition are rounded as their high halves, and shifted further."""
+        return self.residual_shift is not None and self.residual_shift > _HALF_BITS
+
+    @property
+    def half_beside_high(self) -> int:
+        """The half step of the addition without that of RADDHN."""
+        return (1 << ((self.residual_shift or 0) - 1)) - (1 << (_HALF_BITS - 1))
+
     def narrowed_sum(self, name: str) -> str:
-        """C that rounds the sums of an addition, an int32x4, and narrows them to int16."""
+        """C that narrows the sums of an addition, an int32x4, to int16: rounded, or with
+        `rounds_high` before the last shift.
+        """
+        if self.rounds_high:
+            return f"vraddhn_s32({name}, half)"
         shift = self.residual_shift or 0
-        if shift in _NARROWING_SHIFTS:
-            return f"vqrshrn_n_s32({name}, {shift})"
-        return f"vqmovn_s32({f'vrshrq_n_s32({name}, {shift})' if shift else name})"
+        return f"vqrshrn_n_s32({name}, {shift})" if shift else f"vqmovn_s32({name})"
+
+    def shifted_sums(self, sums: str) -> str:
+        """C of the last shift of an int16x8 of narrowed sums."""
+        if not self.rounds_high:
+            return sums
+        return f"vshrq_n_s16({sums}, {(self.residual_shift or 0) - _HALF_BITS})"
 
     @property
     def narrowing_end(self) -> str:

@@ -17,7 +17,7 @@ int8_t *y, int32_t count)
     const int32_t row7 = edgec_min_s32(count - 1, 7) * UNITS;
     const int8_t *weights = p.weights;
     int32_t o = 0;
-    for (; o < 8; o += 8, weights += 1 * BLOCKS * EDGEC_NEON_DOT_BLOCK) {
+    for (; o < 8; o += 8, weights += 256) {
         const int32x4_t multiplier0 = vld1q_s32(p.multiplier + o + 0);
         const int32x4_t multiplier1 = vld1q_s32(p.multiplier + o + 4);
         const edgec_neon_dot_t tile = edgec_neon_dot8(rows, weights, LINES, BLOCKS, STEP, p.bias + o);

@@ -45,6 +45,8 @@ CASES: dict[str, KernelSpec] = {
     "dense_8x8": s.Dense8x8(Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1), 13, 38),
     "dense_8x8_single": s.Dense8x8(Window(1, 1, 37, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1), 10, 30),
     "dense_8x8_strip": s.Dense8x8(Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 38, 12),
+    "dense_8x8_windows": s.Dense8x8(Window(20, 9, 1, 10, 5, 8, 4, 2, 2, 3, 1, 1, 1), 16, 38),
+    "dense_8x8_words": s.Dense8x8(Window(9, 16, 3, 9, 16, 3, 3, 1, 1, 1, 1, 1, 1), 8, 38, 21),
     "dense_8x8_offset31": s.Dense8x8(POINTWISE, 7, 0, tflite31=OFFSET),
     "dense_8x8_two_roundings31": s.Dense8x8(ODD, 8, 0, tflite31=TWICE),
     "dense_8x8_two_roundings31_any": s.Dense8x8(DILATED, 8, 0, tflite31=ANY),

@@ -205,9 +205,9 @@ def test_dot_products_read_rows_in_all_three_ways() -> None:
 
 def test_weights_of_dot_products_are_words_of_eight_filters() -> None:
     weights = np.arange(9 * 2 * 5).reshape(9, 2, 1, 5).astype(np.int8)
-    found = packed_words(weights, 2)
-    assert found.shape == (2, 2, 4, 8, 4)
-    for unit, line, at in itertools.product(range(16), range(2), range(16)):
+    found = packed_words(weights, 2, 3)
+    assert found.shape == (2, 2, 3, 8, 4)
+    for unit, line, at in itertools.product(range(16), range(2), range(12)):
         expected = weights[unit, line, 0, at] if unit < 9 and at < 5 else 0
         assert found[unit // 8, line, at // 4, unit % 8, at % 4] == expected
 

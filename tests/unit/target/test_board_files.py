@@ -28,6 +28,7 @@ FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
     "nucleo_f103rb": (Core.CORTEX_M3, 72, 128, 20),
     "nucleo_h7a3zi_q": (Core.CORTEX_M7, 280, 2048, 1024),
     "nucleo_u575zi_q": (Core.CORTEX_M33, 160, 2048, 768),
+    "nucleo_u385rg_q": (Core.CORTEX_M33, 96, 1024, 256),
     "nucleo_g0b1re": (Core.CORTEX_M0PLUS, 64, 512, 144),
     "disco_f407vg": (Core.CORTEX_M4, 168, 1024, 128),
     "netduinoplus2": (Core.CORTEX_M4, 168, 1024, 128),

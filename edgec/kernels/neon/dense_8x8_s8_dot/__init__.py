@@ -30,8 +30,12 @@ FILTERS = 8
 """Rows, and filters, whose sums are computed together."""
 _WORD = 4
 """Products that one instruction adds up."""
+_BLOCK, _LAST_WORD, _ROWS_READ, _LINE = 78, 17, 8, 12
+"""Instructions of a tile's block, of a word after the blocks of a run, of reading eight vectors for
+these, and of a run itself (`edgec/dense/dense_8x8_s8_dot.h`).
+"""
 _COPY = 14
-"""Instructions that finding and copying a row of a window takes, about."""
+"""Instructions that finding and copying a row of x, or a tap of a window, takes, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +70,29 @@ class Dense8x8(Dense, NeonLayer):
         w = self.window
         if w.dilation_w > 1 or self.is_product:
             return False
-        filters = -(-self.out_channels // FILTERS) * FILTERS
-        run = _vectors(w.kernel_w * w.channels)
-        in_rows = w.out_height * -(-w.out_width // ROWS) * ROWS * w.kernel_h * run * filters
-        at_once = -(-self.rows // ROWS) * ROWS * _vectors(self.depth) * filters
-        runs = w.kernel_h if w.columns_are_runs else w.taps
-        copied = w.out_height * w.kernel_h * (_vectors(self.strip.pitch) + _COPY)
-        return in_rows + copied < at_once + self.rows * (runs * _COPY + _vectors(self.depth))
+        filters = -(-self.out_channels // FILTERS)
+        tiles = w.out_height * -(-w.out_width // ROWS)
+        run = w.kernel_w * w.channels
+        in_rows = tiles * filters * w.kernel_h * _instructions(run)
+        at_once = -(-self.rows // ROWS) * filters * _instructions(self.depth)
+        copied = w.out_height * w.kernel_h * (2 * _vectors(self.strip.pitch) + _COPY)
+        if self.copies_runs and w.out_width > 1:
+            gathered = copied + self.rows * w.kernel_h * (2 * _vectors(run) + _LINE)
+        else:
+            gathered = self.rows * (w.taps * _COPY + 2 * _vectors(self.depth))
+        return in_rows + copied < at_once + gathered
+
+    @property
+    def gathers_strip(self) -> bool:
+        """Windows are gathered from copied rows of x, padding included."""
+        if self.is_product or self.reads_strip:
+            return False
+        return self.copies_runs and self.window.out_width > 1
+
+    @property
+    def copies_rows(self) -> bool:
+        """There are copied rows of x."""
+        return self.reads_strip or self.gathers_strip
 
     @property
     def strip(self) -> Strip:
@@ -90,13 +110,29 @@ class Dense8x8(Dense, NeonLayer):
         return self.window.kernel_h if self.reads_strip else 1
 
     @property
+    def words(self) -> int:
+        """Words of four weights of such a run as they are stored; of a single row whole blocks."""
+        run = self.depth // self.lines
+        return _vectors(run) * _WORD if self.is_single else _words(run)
+
+    @property
     def blocks(self) -> int:
-        """Vectors of sixteen values of such a run."""
-        return _vectors(self.depth // self.lines)
+        """Whole blocks of sixteen values of such a run."""
+        return self.words // _WORD
+
+    @property
+    def last_words(self) -> int:
+        """Words after these."""
+        return self.words % _WORD
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights of eight filters."""
+        return self.lines * self.words * _WORD * FILTERS
 
     @property
     def step(self) -> int:
-        """Bytes from the end of a run, as it is read, to the next one."""
+        """Bytes from the end of the whole blocks of a run to the next run."""
         return self.strip.pitch - self.blocks * WIDE if self.reads_strip else 0
 
     @property
@@ -104,7 +140,7 @@ class Dense8x8(Dense, NeonLayer):
         """Bytes from a row of x, as it is read, to the next one."""
         if self.reads_strip:
             return self.window.stride_w * self.window.channels
-        return self.depth if self.reads_image else self.blocks * WIDE
+        return self.depth if self.reads_image else _vectors(self.depth) * WIDE
 
     @property
     def is_single(self) -> bool:
@@ -143,16 +179,24 @@ class Dense8x8(Dense, NeonLayer):
         if self.is_product:
             return False
         clipped = self.window.rows_clipped or self.window.cols_clipped
-        return self.reads_strip or clipped or not self.copies_runs
+        return self.copies_rows or clipped or not self.copies_runs
+
+    @property
+    def windows_at(self) -> int:
+        """Place of gathered windows in scratch, after copied rows of x; a multiple of 16."""
+        return -(-self.strip.size_bytes // WIDE) * WIDE if self.gathers_strip else 0
+
+    @property
+    def windows_bytes(self) -> int:
+        """Bytes of gathered windows, and of what a vector writes beyond them."""
+        if self.reads_image or self.reads_strip:
+            return 0
+        return len(self.together) * self.pixel + self.gathers_strip * WIDE
 
     @property
     def rows_bytes(self) -> int:
-        """Bytes of copied rows."""
-        if self.reads_image:
-            return 0
-        if self.reads_strip:
-            return self.strip.size_bytes
-        return len(self.together) * self.blocks * WIDE
+        """Bytes of copied rows and of gathered windows."""
+        return self.strip.size_bytes if self.reads_strip else self.windows_at + self.windows_bytes
 
     @property
     def added_at(self) -> int:
@@ -174,25 +218,35 @@ class Dense8x8(Dense, NeonLayer):
         return self._described("eight")
 
 
+def _instructions(run: int) -> int:
+    """Instructions of a tile of eight rows with eight filters that read a run of values."""
+    blocks, last = divmod(_words(run), _WORD)
+    return blocks * _BLOCK + last * _LAST_WORD + (_ROWS_READ if last else 0) + _LINE
+
+
 def _vectors(values: int) -> int:
     return -(-values // WIDE)
 
 
-def packed(weights: Array, lines: int) -> Array:
+def _words(values: int) -> int:
+    return -(-values // _WORD)
+
+
+def packed(weights: Array, lines: int, words: int) -> Array:
     """Filters eight by eight, four weights of each side by side.
 
     Args:
         weights: int8 [O, ...].
         lines: runs into which the weights of a filter are cut.
+        words: words of four weights of a run as they are stored.
 
     Returns:
-        int8 [ceil(O / 8), lines, words, 8, 4], words a multiple of four; what is missing at the
-        ends is zero.
+        int8 [ceil(O / 8), lines, words, 8, 4]; what is missing at the ends is zero.
     """
     rows = weights.reshape(weights.shape[0], lines, -1)
     count, _, run = rows.shape
-    missing = ((0, -count % FILTERS), (0, 0), (0, -run % WIDE))
-    filled = np.pad(rows, missing).reshape(-1, FILTERS, lines, _vectors(run) * _WORD, _WORD)
+    missing = ((0, -count % FILTERS), (0, 0), (0, words * _WORD - run))
+    filled = np.pad(rows, missing).reshape(-1, FILTERS, lines, words, _WORD)
     return np.ascontiguousarray(filled.transpose(0, 2, 3, 1, 4))
 
 
@@ -233,7 +287,7 @@ def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> t
     """Filters eight by eight."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        return packed(weights, spec.lines), padded(bias), padded(multiplier)
+        return packed(weights, spec.lines, spec.words), padded(bias), padded(multiplier)
 
     return weighted_arguments(graph, node, pool, pack, pad=padded)
 
@@ -243,7 +297,7 @@ def parts(spec: Dense8x8, _run: Run) -> Parts:
     w = spec.window
     tiles = w.out_height * -(-w.out_width // ROWS) if spec.reads_strip else -(-spec.rows // ROWS)
     filters = -(-spec.out_channels // FILTERS)
-    vectors = tiles * filters * spec.lines * spec.blocks
+    vectors = tiles * filters * spec.lines * _vectors(spec.words * _WORD)
     single = spec.is_single
     return Parts(
         {

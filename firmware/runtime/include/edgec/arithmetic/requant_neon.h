@@ -66,12 +66,11 @@ EDGEC_INLINE int32x4_t edgec_neon_four_s8(const int8_t *from) {
 }
 
 /* Four neighbouring int8, and four others. */
-EDGEC_INLINE int16x8_t edgec_neon_two_fours(const int8_t *low, const int8_t *high) {
+EDGEC_INLINE int8x8_t edgec_neon_two_fours(const int8_t *low, const int8_t *high) {
     uint32_t words[2];
     memcpy(&words[0], low, sizeof words[0]);
     memcpy(&words[1], high, sizeof words[1]);
-    const uint32x2_t both = vset_lane_u32(words[1], vdup_n_u32(words[0]), 1);
-    return vmovl_s8(vreinterpret_s8_u32(both));
+    return vreinterpret_s8_u32(vset_lane_u32(words[1], vdup_n_u32(words[0]), 1));
 }
 
 #ifdef __cplusplus

@@ -247,13 +247,6 @@ EDGEC_INLINE void edgec_neon_spread_whole(const int8_t *from, int8_t *to, int32_
     }
 }
 
-/* Copies `count` bytes, and up to 15 more. */
-EDGEC_INLINE void edgec_neon_copy_whole(int8_t *to, const int8_t *from, int32_t count) {
-    for (int32_t i = 0; i < count; i += EDGEC_NEON_LANES) {
-        vst1q_s8(to + i, vld1q_s8(from + i));
-    }
-}
-
 /* Stores the first `count` of four int8, `count` a constant of 1 to 4. */
 EDGEC_INLINE void edgec_neon_put_s8(int8_t *to, uint32_t four, int32_t count) {
     memcpy(to, &four, (size_t)count);

@@ -1,0 +1,97 @@
+/* STM32U385 on a Nucleo-64: 96 MHz from MSIRC0, console on USART1 (PA9, PA10).
+ *
+ * Source: RM0487 7.3.3 (wait states), 8 (instruction cache), 9.3.3 (voltage scaling and EPOD
+ * booster), 11 (RCC), and the register addresses and bits of ST's CMSIS header stm32u385xx.h; UM3062
+ * (virtual COM port).  No chip has run it yet.
+ * Polls, beside drivers/: PWR_VOSR.R1RDY (bit 16) and BOOSTRDY (bit 24), FLASH_ACR.LATENCY (read
+ * back), RCC_CR.MSISRDY (bit 2), ICACHE_SR.BUSYF (bit 0 = 0). */
+#include "board_config.h"
+#include "board_io.h"
+#include "stm32_gpio.h"
+#include "stm32_usart_v2.h"
+
+#define RESET_HZ 12000000U
+
+#define FLASH_ACR REG32(0x40022000U)
+#define FLASH_ACR_LATENCY_MASK 0xFU
+#define FLASH_ACR_PRFTEN (1U << 8)
+
+#define ICACHE_CR REG32(0x40030400U)
+#define ICACHE_CR_EN (1U << 0)
+#define ICACHE_SR REG32(0x40030404U)
+#define ICACHE_SR_BUSYF (1U << 0)
+
+#define PWR_VOSR REG32(0x4003080CU)
+#define PWR_VOSR_RANGES_MASK 3U
+#define PWR_VOSR_RANGE1 (1U << 0)
+#define PWR_VOSR_BOOSTEN (1U << 8)
+#define PWR_VOSR_R1RDY (1U << 16)
+#define PWR_VOSR_BOOSTRDY (1U << 24)
+
+#define RCC_CR REG32(0x40030C00U)
+#define RCC_CR_MSISRDY (1U << 2)
+#define RCC_ICSCR1 REG32(0x40030C08U)
+#define RCC_ICSCR1_MSIRGSEL (1U << 23)  /* the range is that of this register */
+#define RCC_ICSCR1_MSIS_MASK (7U << 29) /* 0: MSIRC0, 96 MHz, not divided */
+#define RCC_CFGR4 REG32(0x40030C28U)
+#define RCC_CFGR4_BOOST_MASK (0xFU << 12 | 3U)
+#define RCC_CFGR4_BOOST_MSIS 1U /* not divided */
+#define RCC_AHB2ENR1 REG32(0x40030C8CU)
+#define RCC_AHB2ENR1_GPIOA (1U << 0)
+#define RCC_AHB1ENR2 REG32(0x40030C94U)
+#define RCC_AHB1ENR2_PWR (1U << 2)
+#define RCC_APB2ENR REG32(0x40030CA4U)
+#define RCC_APB2ENR_USART1 (1U << 14)
+
+#define GPIOA 0x42020000U
+#define USART1 0x40013800U
+#define USART1_FUNCTION 7U
+
+#define WAIT_STATES 2U /* range 1: one for each 32 MHz after the first */
+
+/* Range 2 ends at 48 MHz; the booster, which MSIS clocks, is needed above 24 MHz. */
+static bool raise_voltage(void) {
+    RCC_AHB1ENR2 |= RCC_AHB1ENR2_PWR;
+    (void)RCC_AHB1ENR2; /* the clock is there two cycles after the write */
+    set_field(&PWR_VOSR, PWR_VOSR_RANGES_MASK, PWR_VOSR_RANGE1);
+    if (!wait_for(&PWR_VOSR, PWR_VOSR_R1RDY, PWR_VOSR_R1RDY)) {
+        return false;
+    }
+    set_field(&RCC_CFGR4, RCC_CFGR4_BOOST_MASK, RCC_CFGR4_BOOST_MSIS);
+    PWR_VOSR |= PWR_VOSR_BOOSTEN;
+    return wait_for(&PWR_VOSR, PWR_VOSR_BOOSTRDY, PWR_VOSR_BOOSTRDY);
+}
+
+/* MSIS is the system clock from reset on: there is nothing to switch. */
+static bool raise_clock(void) {
+    FLASH_ACR = WAIT_STATES | FLASH_ACR_PRFTEN;
+    if (!wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_MASK, WAIT_STATES)) {
+        return false;
+    }
+    set_field(&RCC_ICSCR1, RCC_ICSCR1_MSIS_MASK | RCC_ICSCR1_MSIRGSEL, RCC_ICSCR1_MSIRGSEL);
+    return wait_for(&RCC_CR, RCC_CR_MSISRDY, RCC_CR_MSISRDY);
+}
+
+uint32_t board_clock_init(void) {
+    if (wait_for(&ICACHE_SR, ICACHE_SR_BUSYF, 0)) {
+        ICACHE_CR |= ICACHE_CR_EN;
+    }
+    return (raise_voltage() && raise_clock()) ? PORT_CLOCK_HZ : RESET_HZ;
+}
+
+void board_console_init(uint32_t clock_hz) {
+    RCC_AHB2ENR1 |= RCC_AHB2ENR1_GPIOA;
+    RCC_APB2ENR |= RCC_APB2ENR_USART1;
+    (void)RCC_APB2ENR;
+    gpio_connect(GPIOA, 9, USART1_FUNCTION);
+    gpio_connect(GPIOA, 10, USART1_FUNCTION);
+    usart_init(USART1, (clock_hz + PORT_BAUD / 2U) / PORT_BAUD);
+}
+
+void board_put(char byte) {
+    usart_put(USART1, byte);
+}
+
+int board_get(void) {
+    return usart_get(USART1);
+}
