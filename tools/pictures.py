@@ -39,6 +39,13 @@ COMPILE = (
     *("--calibration", "examples/digits_calibration.npz", "--out", "build/digits"),
 )
 """The example of the README, run in a folder that has the examples."""
+TABS = (
+    ("summary", "report", 800),
+    ("accuracy", "accuracy", 1120),
+    ("profile", "profile", 900),
+    ("memory", "memory", 760),
+)
+"""Tabs of the page of a build, their pictures, and their heights in pixels."""
 PAGE_BYTES = 120_000
 """The most that a picture of a page may take."""
 
@@ -212,19 +219,32 @@ def edgec(words: Sequence[str], folder: Path) -> str:
     return done.stdout
 
 
-def page(source: Path, target: Path, height: int, folder: Path) -> None:
+def page(address: str, target: Path, height: int, folder: Path) -> None:
     """Draw the top of a page, 1,100 pixels wide, as a PNG of few colours."""
     from PIL import Image  # noqa: PLC0415 (the test of the drawings does without)
 
     shot = folder / "page.png"
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")
     argv = ["chromium", *options, f"--user-data-dir={folder / 'browser'}"]
-    argv += [f"--window-size=1100,{height}", f"--screenshot={shot}", source.as_uri()]
+    argv += [f"--window-size=1100,{height}", f"--screenshot={shot}", address]
     subprocess.run(argv, check=True, capture_output=True)
     with Image.open(shot) as image:
         image.convert("RGB").quantize(64, dither=Image.Dither.NONE).save(target, optimize=True)
     size = target.stat().st_size
     assert size <= PAGE_BYTES, f"{target.name} takes {size} bytes"
+
+
+def compared(build: str, data: str, folder: Path) -> list[str]:
+    """Folders of the build and of two of its variants, all evaluated."""
+    variants = {"digits-size": ("--optimize", "size"), "digits-int16": ("--precision", "int16")}
+    folders = [build]
+    for name, options in variants.items():
+        words = [word for word in COMPILE if word not in ("--out", build)]
+        folders.append(f"build/{name}")
+        edgec([*words, *options, "--no-verify", "--out", folders[-1]], folder)
+    for each in folders:
+        edgec(["evaluate", each, "--data", data], folder)
+    return folders
 
 
 def main() -> None:
@@ -246,13 +266,13 @@ def main() -> None:
         (ASSETS / "overview.svg").write_text(overview(report), "utf-8")
         if is_without_pages:
             return
-        edgec(["profile", build, "--html", "profile.html"], folder)
-        edgec(
-            ["validate", build, "--data", data, "--on", "emulator", "--html", "validate.html"],
-            folder,
-        )
-        for command in ("compile", "profile", "validate"):
-            page(folder / f"{command}.html", ASSETS / f"page-{command}.png", 900, folder)
+        edgec(["report", build, "--data", data, "--html", "report.html"], folder)
+        others = compared(build, data, folder)
+        edgec(["compare", *others, "--html", "compare.html"], folder)
+        shown = (folder / "report.html").as_uri()
+        for tab, picture, height in TABS:
+            page(f"{shown}#tab-{tab}", ASSETS / f"page-{picture}.png", height, folder)
+        page((folder / "compare.html").as_uri(), ASSETS / "page-compare.png", 900, folder)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ from edgec.cli.new import new
 from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
+from edgec.cli.report import report
 from edgec.cli.run import run
 from edgec.cli.tune import tune_command
 from edgec.cli.validate import validate
@@ -73,6 +74,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "evaluate": evaluate,
     "validate": validate,
     "profile": profile,
+    "report": report,
     "compare": compare,
     "quantize": quantize,
     "compress": compress,

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.errors import Effect, refuse_without_effect
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,
@@ -42,27 +41,34 @@ def evaluate(
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(help="With --bits: draw the curve into this .html file.")
+        Path | None,
+        typer.Option(
+            help="Write confusions and the wrong samples to this .html file; with --bits the curve."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Measure the accuracy of a compiled model and of its float original on labelled data."""
+    from edgec.base.output_file import check_writable
     from edgec.cli.data import sample_file, words_of
     from edgec.workflow import evaluation
     from edgec.workflow.session import places_of
 
     check_port(port, on)
-    no_curve = "there is no curve without widths"
-    refuse_without_effect(
-        [Effect("--html", html is not None, bits is not None, no_curve, "add --bits 8,6,4,3,2")]
-    )
+    if html is not None:
+        check_writable(html, [data])
     if bits is not None:
         _evaluate_widths(folder, (data, normalize, resample), bits, (on, port), limit, html, json)
         return
     with progress("evaluating") as advance:
-        result = evaluation.evaluate(
+        result, decisions = evaluation.evaluate_samples(
             folder, sample_file(data, normalize, resample), on, limit, advance, port
         )
+    if html is not None:
+        from edgec.profile.evaluation_html import write_evaluation_html
+        from edgec.report.model import Report
+
+        write_evaluation_html(Report.read(folder), result, decisions, html)
     if json:
         console.print_json(result.to_json())
         return
@@ -75,6 +81,8 @@ def evaluate(
     console.out.print(table("Accuracy", ("", ">"), rows))
     for warning in result.warnings:
         console.print_prose(f"[bold yellow]warning:[/] {console.safe(warning)}")
+    if html is not None:
+        console.out.print(f"written to {console.safe(str(html))}")
     if "emulator" not in places_of(folder):
         return
     if on == "host":
@@ -94,15 +102,12 @@ def _evaluate_widths(
     json: bool,
 ) -> None:
     """The part of `evaluate` that looks at several widths of activations."""
-    from edgec.base.output_file import check_writable
     from edgec.cli.data import sample_file, words_of
     from edgec.profile.text import print_trade_off
     from edgec.profile.widths import parse_widths, trade_off
     from edgec.profile.widths_html import write_widths_html
 
     widths = parse_widths(bits)
-    if html is not None:
-        check_writable(html, [data[0]])
     with progress("evaluating") as advance:
         found = trade_off(folder, sample_file(*data), widths, place[0], limit, advance, place[1])
     if html is not None:

@@ -12,6 +12,7 @@ SHORT: Mapping[str, str] = {
     "evaluate": "accuracy of a build on labelled data, beside float",
     "validate": "compare every layer of a build with the reference",
     "profile": "time and energy of every layer, without a board",
+    "report": "one page on a build, for a browser",
     "compare": "several builds side by side",
     "quantize": "write a quantized ONNX file; train in integers",
     "compress": "make weights 7 to 10 times smaller by shared vectors",
@@ -51,6 +52,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "edgec validate build/mine --data samples.npz --on device",
     ),
     "profile": ("edgec profile build/mine", "edgec profile build/mine --rate 10 --battery 1000mAh"),
+    "report": ("edgec report build/mine", "edgec report build/mine --data labelled.npz"),
     "compare": ("edgec compare build/before build/after",),
     "quantize": ("edgec quantize model.onnx --calibration samples.npz -o model.int8.onnx",),
     "compress": (

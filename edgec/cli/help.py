@@ -151,9 +151,13 @@ class ReadableGroup(TyperGroup):
 
 
 def _print_examples(words: str, console: Console, width: int) -> None:
-    """Print the examples of a command."""
+    """Print the examples of a command; that of edgec itself in one line, to fit a screen."""
+    examples = EXAMPLES[words]
+    if not words and len(line := f"Example: {examples[0]}") <= width:
+        console.print(Text(line, style="green"))
+        return
     console.print(Text("Examples:", style="bold"))
-    for example in EXAMPLES[words]:
+    for example in examples:
         for line in _wrapped(example, width - _INDENT, "    "):
             console.print(Text(" " * _INDENT + line, style="green"))
 

@@ -19,12 +19,19 @@ from edgec.profile.compile_rows import (
     layer_rows,
     loss_rows,
 )
+from edgec.profile.evaluation_html import EvaluationPart, evaluation_part
 from edgec.profile.histogram_charts import HistogramChart, histogram_chart
+from edgec.profile.html import ProfilePart, profile_part, profile_tiles
 from edgec.profile.origins import Origins
 from edgec.profile.plot import Plot
+from edgec.profile.pooled_rows import PoolsPart, pools_part
 from edgec.profile.turns_chart import TurnsChart, turns_charts
-from edgec.report.model import MemoryReport, Report
+from edgec.profile.types import Profile
+from edgec.profile.validation_html import ValidationPart, validation_part
+from edgec.report.model import CheckReport, MemoryReport, Report
+from edgec.workflow.evaluation import Decisions, Evaluation
 from edgec.workflow.histograms import Histograms
+from edgec.workflow.validation import Validation
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,31 @@ class MemoryBar:
     name: str
     words: str
     parts: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A part of the page: its anchor, and what leads to it."""
+
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """Results of a profile, a validation and an evaluation of a build; None: not done.
+
+    Attributes:
+        profiled: its time.
+        validated: its layers beside the reference.
+        evaluated: its accuracy, with the decision on each sample.
+        last: the accuracy that the last `edgec evaluate` found.
+    """
+
+    profiled: Profile | None = None
+    validated: Validation | None = None
+    evaluated: tuple[Evaluation, Decisions] | None = None
+    last: Evaluation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +95,12 @@ class CompilePage:
         input: what was run for them.
         origins: what became of the nodes of the file.
         commands: what to do now.
+        tabs: the parts of the page.
+        accuracy, accuracy_words: accuracy on labelled data, or why there is none.
+        checks: what was held against the reference, a line each.
+        validation: layers beside the reference; None: not asked for.
+        profiled, profile_tiles: where the time goes; None: not known, see `work_words`.
+        pools: layers with pooled weights; None: there are none.
     """
 
     template: ClassVar[str] = "profile/compile.html.j2"
@@ -83,6 +121,17 @@ class CompilePage:
     input: str
     origins: Origins
     commands: tuple[NextCommand, ...]
+    tabs: tuple[Tab, ...]
+    accuracy: EvaluationPart | None
+    accuracy_words: str
+    checks: tuple[str, ...]
+    validation: ValidationPart | None
+    profiled: ProfilePart | None
+    profile_tiles: tuple[Tile, ...]
+    pools: PoolsPart | None
+
+
+_NOTHING = More()
 
 
 def write_compile_html(
@@ -92,13 +141,14 @@ def write_compile_html(
     found: Histograms,
     origins: Origins,
     commands: tuple[NextCommand, ...],
+    more: More,
 ) -> None:
     """Write the page; an earlier file is replaced as a whole or not at all.
 
     Raises:
         ConfigError: the file cannot be written.
     """
-    page = compile_page(report, work, found, origins, commands)
+    page = compile_page(report, work, found, origins, commands, more)
     write_whole(path, render_compile_html(page).encode("utf-8", "replace"))
 
 
@@ -113,6 +163,7 @@ def compile_page(
     found: Histograms,
     origins: Origins,
     commands: tuple[NextCommand, ...],
+    more: More = _NOTHING,
 ) -> CompilePage:
     """Everything that the page of a build shows.
 
@@ -122,6 +173,7 @@ def compile_page(
         found: its histograms.
         origins: what became of the nodes of the file.
         commands: what to do now.
+        more: what else was found out.
     """
     rows = layer_rows(report, work)
     numbers = {layer.name: str(number) for number, layer in enumerate(report.layers)}
@@ -144,7 +196,45 @@ def compile_page(
         input=found.input,
         origins=origins,
         commands=commands,
+        tabs=_tabs(report),
+        accuracy=None if more.evaluated is None else evaluation_part(*more.evaluated),
+        accuracy_words=_accuracy_words(more.last),
+        checks=tuple(_check_words(check) for check in report.checks) or ("Nothing was checked.",),
+        validation=None if more.validated is None else validation_part(more.validated),
+        profiled=None if more.profiled is None else profile_part(more.profiled),
+        profile_tiles=() if more.profiled is None else profile_tiles(more.profiled),
+        pools=pools_part(report),
     )
+
+
+def _tabs(report: Report) -> tuple[Tab, ...]:
+    titles = ("Summary", "Memory", "Layers", "Accuracy", "Validation", "Profile")
+    pools = ("Pools",) if report.pooled else ()
+    return tuple(Tab(f"tab-{title.lower()}", title) for title in (*titles, *pools))
+
+
+def _accuracy_words(last: Evaluation | None) -> str:
+    how = "edgec report DIR --data LABELLED shows which classes are taken for which."
+    if last is None:
+        return f"It was not measured: {how}"
+    return (
+        f"Of {last.n:,} samples {last.accuracy:.2%} are right on {last.on}, "
+        f"{last.float_accuracy:.2%} in float; {last.agreement:.2%} of the decisions are equal. "
+        f"{how}"
+    )
+
+
+def _check_words(check: CheckReport) -> str:
+    if check.skipped:
+        return f"{check.what}: not run, {check.skipped}"
+    compared = (
+        f"{check.decimals} decimals of each result"
+        if check.decimals
+        else (f"{check.steps:,} tensors of each, bit for bit")
+    )
+    by = f" by {check.program}" if check.program else ""
+    inputs = "1 input" if check.samples == 1 else f"{check.samples:,} inputs"
+    return f"{check.what}: {inputs} run{by}, {compared}"
 
 
 def _decisions(report: Report) -> str:

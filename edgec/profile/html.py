@@ -38,19 +38,26 @@ class FunctionRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProfilePart:
+    """Sections about the time of a run."""
+
+    found: Profile
+    layers: tuple[LayerRow, ...]
+    functions: tuple[FunctionRow, ...]
+    bars: tuple[Bar, ...]
+    roof: Plot | None
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Everything that the template shows."""
 
     template: ClassVar[str] = "profile/page.html.j2"
 
-    found: Profile
-    layers: tuple[LayerRow, ...]
-    functions: tuple[FunctionRow, ...]
+    part: ProfilePart
     memory: str
     tiles: tuple[Tile, ...]
-    bars: tuple[Bar, ...]
     arena: Plot
-    roof: Plot | None
 
 
 def write_html(found: Profile, report: Report, path: Path) -> None:
@@ -70,16 +77,23 @@ def render_html(found: Profile, report: Report) -> str:
         report: report of the same build, which says where tensors lie.
     """
     page = Page(
+        part=profile_part(found),
+        memory=found.memory_words,
+        tiles=profile_tiles(found),
+        arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
+    )
+    return html_environment().get_template(Page.template).render(values(page))
+
+
+def profile_part(found: Profile) -> ProfilePart:
+    """The sections about the time of a run."""
+    return ProfilePart(
         found=found,
         layers=tuple(_layer_row(layer, found) for layer in found.layers),
         functions=tuple(_function_row(each, found) for each in found.functions[:_FUNCTIONS]),
-        memory=found.memory_words,
-        tiles=_tiles(found),
         bars=bar_chart(found),
-        arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
         roof=roofline(found),
     )
-    return html_environment().get_template(Page.template).render(values(page))
 
 
 def _layer_row(layer: LayerProfile, found: Profile) -> LayerRow:
@@ -91,7 +105,8 @@ def _function_row(function: FunctionProfile, found: Profile) -> FunctionRow:
     return FunctionRow(function, function.counts.cycles / found.total_cycles)
 
 
-def _tiles(found: Profile) -> tuple[Tile, ...]:
+def profile_tiles(found: Profile) -> tuple[Tile, ...]:
+    """The figures of a run."""
     total = found.total
     per_mac = "" if found.cycles_per_mac is None else f"{found.cycles_per_mac:.2f} per MAC"
     stalls = total.flash_stalls / total.cycles

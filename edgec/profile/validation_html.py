@@ -81,26 +81,32 @@ class ValidationRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationPage:
-    """Everything that the template shows.
+class ValidationPart:
+    """Sections about a validation.
 
     Attributes:
         found: the validation.
         verdict: the result in a sentence.
-        tiles: the figures at the top.
         counted: the target counted cycles.
         rows: the layers.
         measures: rows of the table of outputs: a name, and a value of each output.
     """
 
-    template: ClassVar[str] = "profile/validation.html.j2"
-
     found: Validation
     verdict: str
-    tiles: tuple[Tile, ...]
     counted: bool
     rows: tuple[ValidationRow, ...]
     measures: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationPage:
+    """Everything that the template shows: the figures at the top, and the sections."""
+
+    template: ClassVar[str] = "profile/validation.html.j2"
+
+    part: ValidationPart
+    tiles: tuple[Tile, ...]
 
 
 def write_validation_html(found: Validation, path: Path) -> None:
@@ -114,15 +120,19 @@ def write_validation_html(found: Validation, path: Path) -> None:
 
 def render_validation_html(found: Validation) -> str:
     """The page of a validation."""
-    page = ValidationPage(
+    page = ValidationPage(validation_part(found), _tiles(found))
+    return html_environment().get_template(page.template).render(values(page))
+
+
+def validation_part(found: Validation) -> ValidationPart:
+    """The sections about a validation."""
+    return ValidationPart(
         found=found,
         verdict=_verdict(found),
-        tiles=_tiles(found),
         counted=found.cycles is not None,
         rows=_rows(found),
         measures=tuple(output_rows(found.outputs)),
     )
-    return html_environment().get_template(page.template).render(values(page))
 
 
 def _verdict(found: Validation) -> str:

@@ -70,6 +70,24 @@ class Evaluation:
         return dataclasses.asdict(self)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Decisions:
+    """Decisions of a build on each sample.
+
+    Attributes:
+        labels, found, original: numbers of classes, int [N]: the labels, the decisions of the
+            build, and those of the model that was compiled.
+        samples: inputs by name, [N, ...].
+        names: a name for each class, untrusted; empty: classes have numbers only.
+    """
+
+    labels: Array
+    found: Array
+    original: Array
+    samples: Mapping[str, Array]
+    names: tuple[str, ...]
+
+
 def evaluate(
     folder: Path | str,
     data: Samples,
@@ -91,10 +109,34 @@ def evaluate(
     Raises:
         ConfigError: data that do not fit, or a model that gives no scores for classes.
     """
+    return evaluate_samples(folder, data, on, limit, progress, port)[0]
+
+
+def evaluate_samples(
+    folder: Path | str,
+    data: Samples,
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+    port: str | None = None,
+) -> tuple[Evaluation, Decisions]:
+    """Evaluate a compiled classifier, and say how it decided each sample.
+
+    Args:
+        folder: build folder.
+        data: inputs and labels on disk (see `base.samples`).
+        on: "host", "emulator" or "device".
+        limit: use only this many samples, from the start.
+        progress: told (samples done, samples).
+        port: serial port of the device; None: found by itself.
+
+    Raises:
+        ConfigError: data that do not fit, or a model that gives no scores for classes.
+    """
     folder = Path(folder)
     report = Report.read(folder)
     (result,) = _evaluated(folder, report, data, (None,), on, limit, progress, port)
-    _remember(folder, report, result)
+    _remember(folder, report, result[0])
     return result
 
 
@@ -128,7 +170,8 @@ def evaluate_widths(
     report = Report.read(folder)
     for bits in widths:
         check_width(report, bits, folder)
-    return _evaluated(folder, report, data, widths, on, limit, progress, port)
+    found = _evaluated(folder, report, data, widths, on, limit, progress, port)
+    return tuple(result for result, _ in found)
 
 
 def _evaluated(
@@ -140,7 +183,7 @@ def _evaluated(
     limit: int | None,
     progress: Progress | None,
     port: str | None,
-) -> tuple[Evaluation, ...]:
+) -> tuple[tuple[Evaluation, Decisions], ...]:
     output = decision(report)
     specs = input_specs(report)
     # Recordings begin anew each.
@@ -181,7 +224,8 @@ def _evaluated(
             bits=bits,
             warnings=(*odd, *poor),
         )
-        results.append(result)
+        decided = Decisions(labels, found, wanted, samples, tuple(output.labels))
+        results.append((result, decided))
     return tuple(results)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from browser import DARK, NEEDS_CHROMIUM, measured, measured_at
+from browser import ALL_PANELS, DARK, NEEDS_CHROMIUM, measured, measured_at
 from page_samples import CYCLES, pages
 
 pytestmark = NEEDS_CHROMIUM
-NAMES = ("compile", "profile", "widths", "pools", "explore")
+NAMES = ("compile", "report", "profile", "evaluation", "compare", "widths", "pools", "explore")
+_LABELS = ("widths", "pools", "compare")
 WIDTHS = (400, 800, 1400)
 
 MEASURE = r"""
@@ -107,15 +108,16 @@ def test_nothing_overlaps_and_nothing_is_cut(
         assert found["smallest"] >= 10.5, where
         assert found["contrast"] >= 4.5, where
         assert found["points"] == written[name].count('class="mark point '), where
-        if name in ("widths", "pools") or (width >= 800 and name != "explore"):
+        if name in _LABELS or (width >= 800 and name not in ("explore", "evaluation")):
             assert found["texts"], where
-        if name == "profile":
+        if name in ("profile", "report"):
             assert found["tracks"] == 1, where
             wanted = [cycles / max(CYCLES) for cycles in CYCLES]
             assert found["lengths"] == pytest.approx(wanted, abs=0.01), where
 
 
 SAYS = r"""
+document.head.insertAdjacentHTML("beforeend", PANELS);
 const inputs = [...document.querySelectorAll(".mark input")];
 const read = input => {
     input.focus();
@@ -135,17 +137,42 @@ document.title = JSON.stringify({hidden, said: inputs.map(read),
 
 
 @pytest.mark.few_cases(1)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "evaluation"])
 def test_marks_say_what_they_are_to_the_keyboard(
     written: Mapping[str, str], tmp_path: Path, name: str
 ) -> None:
     """Arrow keys move within a group of radio buttons; a label is what a screen reader says."""
     page = tmp_path / f"{name}.html"
     page.write_text(written[name], "utf-8")
-    found = measured(page, tmp_path, SAYS, 800)
+    found = measured(page, tmp_path, f"const PANELS = {ALL_PANELS!r};{SAYS}", 800)
     assert found["hidden"] == 0
     assert found["said"]
     assert all(each["text"] and each["seen"] and each["inside"] for each in found["said"])
     marks = re.findall(r'<label class="mark [^"]*"[^>]*><input type="radio"', written[name])
     assert len(marks) == len(found["said"])
     assert found["figures"] == found["named"] >= found["groups"] >= 1
+
+
+TABS = r"""
+const shown = () => [...document.querySelectorAll(".panel")]
+    .filter(each => each.getBoundingClientRect().height > 0).map(each => each.id);
+const current = () => [...document.querySelectorAll(".tabs a")]
+    .filter(each => getComputedStyle(each).fontWeight == "650").map(each => each.hash.slice(1));
+const found = [[shown(), current(), "tab-summary"]];
+for (const tab of document.querySelectorAll(".tabs a")) {
+    location.hash = tab.hash;
+    found.push([shown(), current(), tab.hash.slice(1)]);
+}
+location.hash = "#roofline";  // a part of a tab opens it
+found.push([shown(), current(), "tab-profile"]);
+document.title = JSON.stringify({found, top: window.scrollY});
+"""
+
+
+def test_tabs_show_one_part_without_a_script(written: Mapping[str, str], tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    page.write_text(written["report"], "utf-8")
+    found = measured(page, tmp_path, TABS, 800)["found"]
+    assert len(found) == 1 + 7 + 1
+    for shown, current, wanted in found:
+        assert shown == current == [wanted]

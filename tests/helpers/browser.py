@@ -82,6 +82,9 @@ def measured(page: Path, tmp_path: Path, script: str, width: int) -> dict[str, A
     return found
 
 
+ALL_PANELS = "<style>.panel { display: block !important }</style>"
+"""Shows all tabs of a page at once."""
+
 _FRAMES = """
 const found = {{}};
 addEventListener("load", () => {{
@@ -100,7 +103,7 @@ def measured_at(
     A window of Chromium is at least 500 pixels wide; a frame has any width.
     """
     text = page.read_text("utf-8")
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', ALL_PANELS, text)
     frames = "".join(
         f'<iframe width="{width}" height="900" style="border: 0" srcdoc="{html.escape(text)}">'
         "</iframe>"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 from explore_trials import synthetic_task
 from profile_samples import layer_profile, sample_profile, sample_report
 
@@ -13,16 +15,23 @@ from edgec.explore.front import Point
 from edgec.explore.page import render_explore_html
 from edgec.explore.run import State
 from edgec.explore.trial import Figures
-from edgec.profile.compile_html import compile_page, render_compile_html
+from edgec.profile.compare import BuildFigures
+from edgec.profile.compare_html import render_compare_html
+from edgec.profile.compile_html import CompilePage, More, compile_page, render_compile_html
 from edgec.profile.compile_rows import NextCommand, Work
+from edgec.profile.evaluation_html import render_evaluation_html
 from edgec.profile.html import render_html
 from edgec.profile.origins import Origins
 from edgec.profile.pools_html import render_pools_html
+from edgec.profile.types import Profile
 from edgec.profile.widths import TradeOff, WidthPoint
 from edgec.profile.widths_html import render_widths_html
-from edgec.report.model import CalibrationReport, Report
+from edgec.report.model import CalibrationReport, CheckReport, PooledLayerReport, Report
+from edgec.workflow.evaluation import Decisions, Evaluation
 from edgec.workflow.histograms import BINS, Histograms, TensorHistogram
 from edgec.workflow.pool_search import PoolCurve, PoolPoint
+from edgec.workflow.validation import LayerValidation, Validation
+from edgec.workflow.validation_outputs import OutputValidation
 
 LAYERS = 24
 CYCLES = tuple(10**6 * (1 + 7 * i % 23) for i in range(LAYERS))
@@ -68,10 +77,78 @@ def pages() -> dict[str, str]:
     return {
         "compile": render_compile_html(built),
         "profile": render_html(found, report),
+        "report": render_compile_html(report_page(report, found)),
+        "evaluation": render_evaluation_html(report, *evaluation()),
+        "compare": render_compare_html(builds()),
         "widths": render_widths_html(widths()),
         "pools": render_pools_html(pools()),
         "explore": render_explore_html(search()),
     }
+
+
+def report_page(report: Report, profiled: Profile) -> CompilePage:
+    """The page of a build of which everything was found out."""
+    pooled = tuple(
+        PooledLayerReport(
+            layer.name, "responses", "multiply", 2, 4, 2048, 16_384, "flash", 6, 3, 10**6, "less"
+        )
+        for layer in report.layers[1:9]
+    )
+    layers = tuple(
+        LayerValidation(each.name, each.op, each.sources, each.kernel, 0, 0, 10**6, 10**5, 0.04)
+        for each in report.layers
+    )
+    outputs = (OutputValidation("logits", 0, None, 0.9, 0.9, 1.0, True),)
+    checked = Validation(
+        1, "net", "0", "a board", "emulator", "noise", 3, layers, outputs, 180_000_000
+    )
+    more = More(profiled, checked, evaluation())
+    return compile_page(
+        replace(report, pooled=pooled, checks=(CheckReport("host", 3, LAYERS),)),
+        Work("cycles", CYCLES, "an estimate"),
+        Histograms((), "two samples"),
+        Origins((), ()),
+        (),
+        more,
+    )
+
+
+def evaluation() -> tuple[Evaluation, Decisions]:
+    """Twelve classes with long names; images, spectrograms and series that are decided wrongly."""
+    generator = np.random.default_rng(1)
+    labels = np.arange(120) % 12
+    found = np.where(generator.random(120) < 0.7, labels, (labels * 5 + 1) % 12)
+    samples = {
+        "image": generator.random((120, 3, 120, 100), np.float32),
+        "spectrogram": generator.random((120, 49, 10), np.float32),
+        "series": generator.random((120, 128, 3), np.float32),
+    }
+    names = tuple(f"a class with a long name {i}" for i in range(12))
+    result = Evaluation(float(np.mean(found == labels)), 0.9, 0.8, 120, "host", None, ("odd",))
+    return result, Decisions(labels, found, labels, samples, names)
+
+
+def builds() -> tuple[BuildFigures, ...]:
+    """Builds that are nearly alike."""
+    return tuple(
+        BuildFigures(
+            folder=Path(f"build/an-experiment-with-a-name-{i}"),
+            model="net",
+            board="nucleo_f446re",
+            flash_bytes=30_000 + 100 * i,
+            ram_bytes=7_000,
+            arena_bytes=2_000 + i,
+            state_bytes=0,
+            cycles=10**6 + 1000 * i,
+            ideal_cycles=10**6,
+            time_ms=5.5 + i / 180,
+            instructions=10**6,
+            accuracy=0.9 + i / 1000,
+            accuracy_samples=100,
+            notes=("accuracy is old",) if i == 2 else (),
+        )
+        for i in range(5)
+    )
 
 
 def widths() -> TradeOff:

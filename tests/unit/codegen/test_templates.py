@@ -26,7 +26,9 @@ from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import kernel_template
 from edgec.explore.page import ExplorePage
 from edgec.kernels.registry import FAMILIES
+from edgec.profile.compare_html import ComparePage
 from edgec.profile.compile_html import CompilePage
+from edgec.profile.evaluation_html import EvaluationPage
 from edgec.profile.html import Page
 from edgec.profile.pools_html import PoolsPage
 from edgec.profile.validation_html import ValidationPage
@@ -45,7 +47,10 @@ def _environment(path: Path) -> jinja2.Environment:
 
 def _contexts() -> dict[str, Any]:
     """The context of each template that is rendered, but of kernels."""
-    found = [Page, PoolsPage, WidthsPage, CompilePage, ValidationPage, ExplorePage]
+    found = [
+        *(Page, PoolsPage, WidthsPage, CompilePage, ValidationPage, ExplorePage),
+        *(EvaluationPage, ComparePage),
+    ]
     for module in (contexts, helper_contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     roots = {
