@@ -55,6 +55,7 @@ from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import (
     COLUMN_COPIES,
+    QChannelsJoined,
     QColumnsFrom,
     QColumnsInto,
     QColumnsJoined,
@@ -121,6 +122,7 @@ __all__ = [
     "QAveragePool",
     "QCarry",
     "QChain",
+    "QChannelsJoined",
     "QColumnsFrom",
     "QColumnsInto",
     "QColumnsJoined",
