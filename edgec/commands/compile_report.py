@@ -263,6 +263,7 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             form="" if node is None else _form(node),
             turns=program.times(number),
             more=tuple((tensor.name, tensor.shape) for tensor in step.more),
+            first_channel=step.first_channel,
         )
         for number, (step, node) in enumerate(zip(program.steps, nodes, strict=True))
     )

@@ -109,6 +109,7 @@ _MAPPINGS = (
     "output_layouts",
     "input_features",
     "metadata",
+    "channels",
 )
 """The fields of a graph that are mappings; they are made read-only."""
 
@@ -213,6 +214,8 @@ class Graph:
         length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
         rounding: whose rounding its integer operators compute with.
         chains: layers that run in turns of a few rows, in order; of a graph that is to be lowered.
+        channels: values that are channels of another tensor, with its name and the first of them;
+            of a graph that is to be lowered.
         warm_up: runs after a reset whose outputs say nothing yet: frames are missing.
         lead: zeros before the first sample of sound; None: it takes no sound.
     """
@@ -230,6 +233,7 @@ class Graph:
     length: VariableLength | None = None
     rounding: Rounding = Rounding.EDGEC
     chains: tuple[RowChain, ...] = ()
+    channels: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     warm_up: int = 0
     lead: int | None = None
 

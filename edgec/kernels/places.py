@@ -26,7 +26,7 @@ from edgec.memory import ALIGNMENT_BYTES
 if TYPE_CHECKING:
     from edgec.kernels.select import KernelChoice
 
-VIEWS = (qops.QReshape, qops.RowView, qops.QColumnsJoined)
+VIEWS = (qops.QReshape, qops.RowView, qops.QColumnsJoined, qops.QChannelsJoined)
 """Operators that never have a kernel: their output and input are the same bytes."""
 BORDERS = (qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate)
 """Operators that move codes between turns: each is a view, or a copy."""
@@ -124,6 +124,10 @@ def places_of(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, Place]
             links[node.input] = row_place(graph, node.attrs, node.output)
         elif isinstance(node.attrs, qops.QColumnsJoined):
             links |= dict.fromkeys(node.inputs, Place(node.output))
+        elif isinstance(node.attrs, qops.QChannelsJoined):
+            sizes = [graph.values[name].size_bytes for name in node.inputs]
+            starts = itertools.accumulate(sizes, initial=0)
+            links |= {n: Place(node.output, at) for n, at in zip(node.inputs, starts, strict=False)}
     links |= _replaced(graph, choices, links)
     return {name: place_in(graph, links, name) for name in links}
 

@@ -138,6 +138,10 @@ def _step(
     chain = next((each for each in graph.chains if node.name in each.firings), None)
     if chain is not None:
         output = dataclasses.replace(output, name=chain.outputs[node.name])
+    first_channel = None
+    if node.output in graph.channels:
+        name, first_channel = graph.channels[node.output]
+        output = dataclasses.replace(output, name=name)
     begins = chain is not None and next(iter(chain.firings)) == node.name
     in_turns = chain is not None and copy is not None and copy.lives_for_a_step
     return Step(
@@ -155,6 +159,7 @@ def _step(
         more=tuple(more),
         slide=None if chain is None else slide_of(graph, chain, node.name, plan),
         fills=fills_of(graph, chain, plan) if chain is not None and begins else (),
+        first_channel=first_channel,
     )
 
 

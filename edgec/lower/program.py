@@ -161,6 +161,7 @@ class Step:
         more: further tensors that it writes, of an operator with several outputs.
         slide: rows of its output that later turns read.
         fills: padding that is written before it, and before the loop that it begins.
+        first_channel: where it computes some channels of `output`, the first of them.
     """
 
     kernel: int
@@ -177,6 +178,7 @@ class Step:
     more: tuple[ProgramTensor, ...] = field(default=(), metadata=LATER)
     slide: Slide | None = field(default=None, metadata=LATER)
     fills: tuple[Fill, ...] = field(default=(), metadata=LATER)
+    first_channel: int | None = field(default=None, metadata=LATER)
 
     @property
     def outputs(self) -> tuple[ProgramTensor, ...]:

@@ -105,7 +105,19 @@ def value_of(program: Program, oracle: Mapping[str, Array], call: Call) -> Array
     step = program.steps[call.step]
     turns = program.loops_around(call.step)[-1].count if step.written is not None else 0
     tensor = step.outputs[call.output]
-    return codes_of_call(oracle[tensor.name], tensor.shape, call, turns)
+    codes = channels_of(oracle[tensor.name], tensor.shape, step.first_channel)
+    return codes_of_call(codes, tensor.shape, call, turns)
+
+
+def channels_of(codes: Array, shape: Sequence[int], first: int | None) -> Array:
+    """The channels of a tensor that a step computes.
+
+    Args:
+        codes: the whole tensor.
+        shape: shape of the step's output.
+        first: the first of its channels; None: all.
+    """
+    return codes if first is None else codes[..., first : first + shape[-1]]
 
 
 def codes_of_call(codes: Array, shape: Sequence[int], call: Call, turns: int) -> Array:

@@ -9,7 +9,7 @@ from edgec.base.options import Rows
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.select import KernelChoice, select_kernels
-from edgec.passes.rows.partition import IMPOSSIBLE, Section, Sections, chains_of
+from edgec.passes.rows.partition import IMPOSSIBLE, Patches, Section, Sections, chains_of
 from edgec.passes.rows.patches import PatchSearch
 from edgec.passes.rows.price import Need
 from edgec.passes.rows.reads import Read
@@ -95,7 +95,7 @@ class RowsChoice:
             rows: what the user asked for: the smallest arena, or one that fits.
             limit_bytes: bytes that the arena may have; None: any number.
         """
-        if not self.graph.chains:
+        if not self.graph.chains and not self.graph.channels:
             return None
         if rows is Rows.ALWAYS or limit_bytes is None:
             return 0
@@ -138,10 +138,14 @@ class RowSearch:
             handed,
             whole_cycles=self._whole_cycles,
         )
+        self._patches = PatchSearch(
+            *(graph, self._need, self._whole_cycles, frozenset(decisions), handed)
+        )
+        self._chains += tuple(self._patches.groups())
 
     def ways(self) -> list[RowsChoice]:
         """The graph in turns at several limits."""
-        found: dict[tuple[Timeline | None, ...], tuple[RowsChoice, ...]] = {}
+        found: dict[tuple[Timeline | Patches | None, ...], tuple[RowsChoice, ...]] = {}
         for by_name in self._by_step:
             sections = Sections.of(self._graph, self._chains, by_name, self._handed)
             if sections.least_bytes >= IMPOSSIBLE:
@@ -149,7 +153,7 @@ class RowSearch:
             for limit in [int(sections.least_bytes * factor) for factor in _LIMITS]:
                 for _ in range(_RETRIES):
                     cut = sections.cheapest(limit)
-                    key = tuple(each.chain for each in cut)
+                    key = tuple(each.chain or each.patches for each in cut)
                     if not cut or key in found:
                         break
                     found[key] = ways = self._kernels_of(cut)
@@ -167,11 +171,8 @@ class RowSearch:
             passes: how often the caller can hand the input over, where it comes by rows.
         """
         sections = Sections.of(self._graph, self._chains, self._by_step[0], self._handed)
-        search = PatchSearch(
-            *(self._graph, self._need, self._whole_cycles),
-            *(frozenset(self._decisions), self._handed, passes),
-        )
-        sections = sections.with_more(search.sections(limit_bytes, sections.low(limit_bytes)))
+        low = sections.low(limit_bytes)
+        sections = sections.with_more(self._patches.sections(limit_bytes, passes, low))
         if sections.least_bytes >= IMPOSSIBLE:
             return []
         found: list[RowsChoice] = []
@@ -197,7 +198,8 @@ class RowSearch:
         made = in_turns(with_strips(self._graph, strips), chains, columns)
         kernels = select_kernels(made, self._target, self._decisions)
         cost = sum(each.cost for each in cut)
-        patches = max((len(each.strips) for each in strips), default=1)
+        patches = max((len(each.patches.chains) for each in cut if each.patches), default=1)
+        patches = max(patches, 1)
         return tuple(
             RowsChoice(made, each, floor, cycles_of(made, each, self._target), cost, patches)
             for each, floor in with_less_scratch(made, kernels, self._target)
@@ -219,7 +221,7 @@ def front_of(found: Iterable[RowsChoice]) -> tuple[RowsChoice, ...]:
     """Choices that nothing smaller is as fast as, or nearly, the smallest first."""
     front: list[RowsChoice] = []
     for each in sorted(found, key=lambda each: (each.arena_bytes, _time(each))):
-        least = 1 if not each.graph.chains else _FASTER
+        least = _FASTER if each.graph.chains or each.graph.channels else 1
         if not front or _time(each) < least * _time(front[-1]):
             front.append(each)
     return tuple(front)

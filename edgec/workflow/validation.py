@@ -24,7 +24,7 @@ from edgec.interp import run_stream
 from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
 from edgec.report.model import COLLECTS, LayerReport, Report
-from edgec.sim.compare import codes_of_call
+from edgec.sim.compare import channels_of, codes_of_call
 from edgec.workflow.model_samples import steps_of
 from edgec.workflow.reference import read_reference
 from edgec.workflow.session import Progress, encode, length_of
@@ -278,7 +278,8 @@ def _add(
     for number, (call, step) in enumerate(zip(calls, traced.steps, strict=True)):
         gap = gaps[call.step]
         name, shape = gap.layer.outputs[call.output]
-        wanted = codes_of_call(oracle[name], shape, call, gap.collected)
+        codes = channels_of(oracle[name], shape, gap.layer.first_channel)
+        wanted = codes_of_call(codes, shape, call, gap.collected)
         gap.add(step, wanted, (sample, number, call), partial(dump, call))
 
 

@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
+from parity import compiled
 from random_net import Net
+from random_parts import any_weights, moved_codes
 from random_rows import conv_plus_itself, image_network, in_patches, patched
-from test_parity_rows import check_chains
+from test_parity_rows import check_chains, check_program
 
+from edgec.ir import qops
+from edgec.ir.verify import Stage, verify
+from edgec.passes.rows.groups import groups_at
 from edgec.passes.rows.timeline import Pace
 
 BOARDS = ("host", "nucleo_l4r5zi", "nucleo_g0b1re")
@@ -38,3 +43,27 @@ def test_random_patches(group, board, by_rows, tmp_path):
         if cut == 3:
             break
     assert cut
+
+
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.parametrize("number", [0, 1])
+def test_groups_of_channels(number, board, tmp_path):
+    """A convolution and the maximum of its whole image, some channels at a time."""
+    net = Net.seeded(4)
+    x = net.input((1, 3, 5, 8))
+    parameters, shift = any_weights(net, (32, 1, 1, 8))
+    quant = net.quant()
+    form = net.form(shift, quant.tensor_zero_point)
+    attrs = qops.QConv((1, 1), (0, 0, 0, 0), (1, 1), 1, form)
+    image = net.node(attrs, [x, *parameters], net.output((1, 3, 5, 32), quant))
+    pool = qops.QMaxPool((3, 5), (1, 1), (0, 0, 0, 0), (1, 1))
+    net.builder.outputs = [moved_codes(net, pool, [image])]
+    graph = net.builder.build()
+    groups = list(groups_at(graph, 0))
+    assert [len(each.strips) for each in groups] == [2, 4]
+    cut = groups[number].within(graph)
+    verify(cut, Stage.INTEGER, "groups")
+    program = compiled(cut, tmp_path / "library", board=board)
+    check_program(graph, program, tmp_path)
+    whole = compiled(graph, tmp_path / "whole", board=board)
+    assert program.arena_bytes < whole.arena_bytes

@@ -56,6 +56,7 @@ from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import (
     COLUMN_COPIES,
+    QChannelsJoined,
     QColumnsFrom,
     QColumnsInto,
     QColumnsJoined,
@@ -129,6 +130,7 @@ __all__ = [
     "QBinaryGemm",
     "QCarry",
     "QChain",
+    "QChannelsJoined",
     "QColumnsFrom",
     "QColumnsInto",
     "QColumnsJoined",

@@ -6,6 +6,7 @@ unchanged.  They have no oracle: that of the graph before it was cut is the refe
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from edgec.ir.graph import Tensor, Value
@@ -13,7 +14,7 @@ from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
 from edgec.ir.qops.operands import MOVABLE, value
 from edgec.ir.rows import COLUMNS, EACH_ROW, ROWS, RowWindow
-from edgec.ir.shapes import need
+from edgec.ir.shapes import concat_shape, need
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,23 @@ class QColumnsJoined(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(len(set(inputs.parts)) == 1, "columns of tensors that differ")
         return inputs.parts[0]
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_same_codes(inputs.parts, output)
+
+
+@dataclass(frozen=True, slots=True)
+class QChannelsJoined(IntegerOperator):
+    """The tensor [1, ..., C] that all parts are channels of, one after another: the same bytes."""
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        parts: tuple[T, ...] = field(default=(), metadata=value(*MOVABLE))
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        y = concat_shape(inputs.parts, len(inputs.parts[0]) - 1)
+        need(math.prod(y) == y[-1], "channels of an image")
+        return y
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_same_codes(inputs.parts, output)

@@ -29,11 +29,11 @@ IMPOSSIBLE = 1 << 62
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Patches:
-    """Neighbours that are computed in vertical strips.
+    """Neighbours that are computed in vertical strips, or in groups of channels.
 
     Attributes:
         strips: their nodes.
-        chains: times of each strip.
+        chains: times of each strip; none of groups of channels.
         macs: multiply-accumulates of all strips beyond those of the neighbours.
     """
 
@@ -148,7 +148,7 @@ class Sections:
         found: list[Section] = []
         end = count
         while (section := last[end]) is not None:
-            if section.chains:
+            if section.chains or section.patches is not None:
                 found.append(section)
             end = section.first
         return tuple(reversed(found))

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 
 from edgec.ir.graph import Graph, Node
 from edgec.ir.infer import macs
+from edgec.ir.rows import ROWS
+from edgec.passes.rows.groups import groups_at
 from edgec.passes.rows.partition import Lives, Patches, Section
 from edgec.passes.rows.price import ChainPrice, Need, Needs
 from edgec.passes.rows.reads import Read, row_reads
@@ -38,7 +40,6 @@ class PatchSearch:
         whole_cycles: what nodes take as a whole, by name.
         fixed: names of nodes that stay as they are.
         handed: an input that the caller hands over by rows.
-        passes: how often the caller can hand it over: once for each strip.
     """
 
     def __init__(
@@ -48,10 +49,9 @@ class PatchSearch:
         whole_cycles: Mapping[str, float],
         fixed: frozenset[str],
         handed: str | None,
-        passes: int,
     ) -> None:
         self._graph, self._whole_cycles = graph, whole_cycles
-        self._needs, self._handed, self._passes = needs, handed, passes
+        self._needs, self._handed = needs, handed
         self._known: dict[object, Need] = {}
         self._lives = Lives(graph, handed)
         self._reads: dict[str, tuple[Read, ...]] = {}
@@ -60,11 +60,12 @@ class PatchSearch:
             if found is not None and node.name not in fixed:
                 self._reads[node.name] = found
 
-    def sections(self, most_bytes: int, low: Set[int] = frozenset()) -> Iterator[Section]:
+    def sections(self, most_bytes: int, passes: int, low: Set[int]) -> Iterator[Section]:
         """Neighbours in patches that keep a limit.
 
         Args:
             most_bytes: the most bytes that may live while they run.
+            passes: times that the caller can hand the input over: once for each strip.
             low: numbers of nodes that keep it without patches: those among them alone are left out.
         """
         nodes = self._graph.nodes
@@ -76,7 +77,32 @@ class PatchSearch:
                 if high and not any(first <= number < end for number in high):
                     continue
                 if self._could(first, end, most_bytes):
-                    yield from self._counts(first, end, most_bytes)
+                    yield from self._counts(first, end, most_bytes, passes)
+
+    def groups(self) -> Iterator[Section]:
+        """Convolutions with pools of whole images in groups of channels."""
+        for first, conv in enumerate(self._graph.nodes[:-1]):
+            if conv.name not in self._reads or conv.first == self._handed:
+                continue
+            for strips in groups_at(self._graph, first):
+                yield self._group_section(conv, strips)
+
+    def _group_section(self, conv: Node, strips: Strips) -> Section:
+        cut, around = strips.within(self._graph), self._lives.around(strips.first, strips.end)
+        group, *_ = strips.strips
+        node, _ = group.nodes
+        reads = row_reads(cut, node) or ()
+        need = self._need(cut, node, reads, cut.shape(node.output)[ROWS])
+        values = (*around.read, node.output, strips.join.output)
+        size_bytes = sum(cut.values[name].size_bytes for name in values) + need.scratch_bytes
+        count, whole = len(strips.strips), self._whole_cycles.get(conv.name)
+        cost = 2 * _CALL_CYCLES * count
+        if need.cycles is not None and whole is not None:
+            cost += count * need.cycles - whole
+        patches = Patches(strips, (), 0)
+        return Section(
+            strips.first, strips.end, around.beside_bytes + size_bytes, cost, patches=patches
+        )
 
     def _could(self, first: int, end: int, most_bytes: int) -> bool:
         """Whether what lies whole leaves room, and the last node alone has readers."""
@@ -89,11 +115,11 @@ class PatchSearch:
         whole = sum(self._graph.values[name].size_bytes for name in (*around.read, output))
         return around.beside_bytes + whole < most_bytes
 
-    def _counts(self, first: int, end: int, most_bytes: int) -> Iterator[Section]:
+    def _counts(self, first: int, end: int, most_bytes: int, passes: int) -> Iterator[Section]:
         fitting = 0
         for count in COUNTS:
             handed = self._handed if first == 0 else None
-            if handed is not None and count > self._passes:
+            if handed is not None and count > passes:
                 break
             strips = strips_of(self._graph, first, end, self._reads, count)
             if strips is None:

@@ -9,11 +9,11 @@ again.  Rows are those of the whole image, so that a strip may run in turns (`ti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from edgec.base.calls import Firing
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
 from edgec.ir.rows import COLUMNS, EACH_ROW
 from edgec.passes.rows.columns import ColumnRead, Span, StripColumns, column_reads, strip_columns
@@ -30,11 +30,16 @@ class Strip:
         values: all that its nodes compute.
         columns: by node, the name of the whole tensor and the columns of it that the output is;
             none where it has others beside.
+        constants: further ones that its nodes read.
+        channels: by value, the name of the whole tensor and the first channel of it, of a group of
+            channels (`groups`).
     """
 
     nodes: tuple[Node, ...]
     values: tuple[Value, ...]
     columns: Mapping[str, tuple[str, Span]]
+    constants: tuple[Constant, ...] = ()
+    channels: Mapping[str, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +75,8 @@ def with_strips(graph: Graph, strips: Sequence[Strips]) -> Graph:
         strips: in order; no node is in two of them.
     """
     nodes: list[Node] = []
-    values, at = dict(graph.values), 0
+    values, constants, at = dict(graph.values), dict(graph.constants), 0
+    channels: dict[str, tuple[str, int]] = {}
     for each in strips:
         nodes += graph.nodes[at : each.first]
         for node in graph.nodes[each.first : each.end]:
@@ -79,9 +85,16 @@ def with_strips(graph: Graph, strips: Sequence[Strips]) -> Graph:
         for strip in each.strips:
             nodes += strip.nodes
             values |= {value.name: value for value in strip.values}
+            constants |= {constant.name: constant for constant in strip.constants}
+            channels |= strip.channels
         nodes.append(each.join)
         at = each.end
-    return graph.replace(nodes=(*nodes, *graph.nodes[at:]), values=values)
+    return graph.replace(
+        nodes=(*nodes, *graph.nodes[at:]),
+        values=values,
+        constants=constants,
+        channels=channels,
+    )
 
 
 def strips_of(
@@ -115,7 +128,7 @@ def strips_of(
         copied = _Copied(graph, nodes, windows, columns, number, taken)
         strips.append(copied.strip(is_last=span[1] == width))
     parts = tuple(strip.nodes[-1].output for strip in strips)
-    join = Node(_fresh(f"{output} joined", taken), qops.QColumnsJoined(), parts, (output,))
+    join = Node(fresh(f"{output} joined", taken), qops.QColumnsJoined(), parts, (output,))
     return Strips(first, end, tuple(strips), join)
 
 
@@ -148,7 +161,7 @@ def _handing(chain: Timeline) -> Firing | None:
     return None if chain.handed is None else replace(chain.handed.firing, padding=0)
 
 
-def _fresh(name: str, taken: set[str]) -> str:
+def fresh(name: str, taken: set[str]) -> str:
     """A name that nothing has."""
     while name in taken:
         name += "'"
@@ -236,4 +249,4 @@ class _Copied:
         return part
 
     def _fresh(self, name: str) -> str:
-        return _fresh(name, self._taken)
+        return fresh(name, self._taken)

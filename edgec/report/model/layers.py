@@ -42,6 +42,7 @@ class LayerReport:
         turns: how often a run calls it, in loops; `macs` are those of all calls, `output_shape` and
             bytes those of one.
         more: name and shape of each further output, of an operator with several.
+        first_channel: the first channel that it computes of the tensor; None: it computes all.
     """
 
     name: str
@@ -58,6 +59,7 @@ class LayerReport:
     form: str = ""
     turns: int = 1
     more: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    first_channel: int | None = None
 
     @property
     def outputs(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
