@@ -124,7 +124,7 @@ def explore(
         typer.Option(
             metavar="RULE",
             help='Build one point of the front and write its edgec.toml: "drop<=0.5 smallest '
-            'flash"; figures are drop, ms, flash, ram.',
+            'flash"; figures are drop, ms, flash, ram, uj.',
             rich_help_panel=OUTPUT,
         ),
     ] = None,

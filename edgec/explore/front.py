@@ -12,6 +12,11 @@ from edgec.explore.space import Setting
 from edgec.explore.task import FIGURES
 from edgec.explore.trial import Figures
 
+ENERGY = "uj"
+"""Microjoules of a run, which a choice and a front may know as well."""
+_FIELDS = {ENERGY: "microjoules"}
+_KNOWN = (*FIGURES, ENERGY)
+
 
 @dataclass(frozen=True, slots=True)
 class Point:
@@ -30,13 +35,17 @@ class Point:
     refused: str = ""
 
     def value(self, name: str) -> float:
-        """A figure; infinite where there is no build."""
-        return math.inf if self.figures is None else float(getattr(self.figures, name))
+        """A figure; infinite where there is no build, or nobody knows it of the board."""
+        found = None if self.figures is None else getattr(self.figures, _FIELDS.get(name, name))
+        return math.inf if found is None else float(found)
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Figures in the order of `FIGURES`."""
-        return tuple(map(self.value, FIGURES))
+        """Figures in the order of `FIGURES`, and energy.
+
+        On one board energy says what time says; it tells boards apart that have figures of it.
+        """
+        return (*map(self.value, FIGURES), self.value(ENERGY))
 
 
 def excess(point: Point, bounds: Mapping[str, float]) -> float:
@@ -101,11 +110,11 @@ class Choice:
         bounds: dict[str, float] = {}
         for condition in conditions:
             found = _CONDITION.fullmatch(condition)
-            if found is None or found[1] not in FIGURES:
+            if found is None or found[1] not in _KNOWN:
                 raise ConfigError(f"cannot read {condition[:40]!r}", where="--select", hint=_LIKE)
             bounds[found[1]] = float(found[2]) * _UNITS[found[3].upper()]
-        if word not in ("smallest", "least") or least not in FIGURES:
-            hint = f"{_LIKE}; figures are {', '.join(FIGURES)}"
+        if word not in ("smallest", "least") or least not in _KNOWN:
+            hint = f"{_LIKE}; figures are {', '.join(_KNOWN)}"
             raise ConfigError(f"cannot read {text[:60]!r}", where="--select", hint=hint)
         return cls(bounds, least)
 
@@ -114,7 +123,13 @@ class Choice:
 
         Raises:
             BudgetError: no point is within the rule's bounds.
+            ConfigError: it asks for energy, of which the boards' files have no figures.
         """
+        if ENERGY in (*self.bounds, self.least) and all(
+            math.isinf(point.value(ENERGY)) for point in front
+        ):
+            what = "the board's file has no figure of energy"
+            raise ConfigError(what, where="--select", hint="choose by ms, which energy follows")
         inside = [point for point in front if excess(point, self.bounds) == 0.0]
         if not inside:
             near = min(front, key=lambda point: excess(point, self.bounds))

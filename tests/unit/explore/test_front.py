@@ -44,6 +44,18 @@ def test_rule_picks_a_point():
         Choice.parse("ms<=0.1 smallest flash").of(front)
 
 
+def test_energy_tells_boards_apart():
+    slow = Point(7, {"board": "thrifty"}, Figures(0.0, 3.0, 100.0, 10.0, 5.0))
+    fast = Point(8, {"board": "fast"}, Figures(0.0, 2.0, 100.0, 10.0, 40.0))
+    unknown = Point(9, {"board": "unknown"}, Figures(0.0, 3.0, 100.0, 10.0))
+    front = front_of((slow, fast, unknown), {})
+    assert [each.number for each in front] == [8, 7]
+    assert Choice.parse("smallest uj").of(front) == slow
+    assert Choice.parse("uj<=50 smallest ms").of(front) == fast
+    with pytest.raises(ConfigError, match="no figure of energy"):
+        Choice.parse("smallest uj").of((unknown,))
+
+
 @pytest.mark.parametrize("text", ["", "smallest", "smallest size", "drop<1 smallest ms", "a b"])
 def test_rule_that_cannot_be_read(text: str):
     with pytest.raises(ConfigError, match="cannot read"):
