@@ -7,11 +7,18 @@ Rules:
 1. sign: a Sign that only convolutions and dense layers of binary weights read, each filter's being
    plus or minus one number, maybe flattened in between, becomes the sign that is 1 at zero.  One
    whose operand is nowhere negative stays: it tells zeros from other numbers.
+2. factor: a number that such signs are multiplied with before a convolution or dense layer of
+   binary weights becomes a part of these.
+3. pins: codes of weights that are signs, and of the bias beside them, become the numbers that they
+   stand for, where the layer reads such signs.  So a file that pins both, as QONNX's BipolarQuant
+   does, gives the same layers as one that pins nothing.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import numpy as np
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
@@ -25,11 +32,13 @@ _MOVES = (ops.Reshape, ops.Transpose, ops.MaxPool)
 
 
 def binarize(graph: Graph) -> Graph:
-    """Apply the rule to all nodes."""
+    """Apply the rules until none applies."""
     return sweep(graph, _rewrite)
 
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
+    if _is_binary_layer(graph, node):
+        return _layer(graph, node)
     if not isinstance(node.attrs, ops.Unary) or node.attrs.kind is not UnaryKind.SIGN:
         return None
     if not _read_by_binary(graph, node.output) or _is_nowhere_negative(graph, node.first):
@@ -37,6 +46,43 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     builder = GraphBuilder.of(graph)
     builder.put(replace(node, attrs=ops.Unary(UnaryKind.BINARIZE)))
     return builder.build()
+
+
+def _layer(graph: Graph, node: Node) -> Graph | None:
+    """Rules 2 and 3."""
+    inputs = ops.layer_inputs(node)
+    signs, factor = _scaled_signs(graph, inputs.x)
+    read = [inputs.w, *([inputs.b] if inputs.b else [])]
+    pinned = any(graph.constants[name].quant is not None for name in read)
+    if signs is None or (signs == inputs.x and not pinned):
+        return None
+    builder = GraphBuilder.of(graph)
+    w = graph.constants[inputs.w]
+    changed = replace(inputs, x=signs, w=builder.constant(w.name, w.real() * np.float32(factor)))
+    if inputs.b:
+        changed = replace(changed, b=builder.constant(inputs.b, graph.constants[inputs.b].real()))
+    builder.put(replace(node, inputs=changed.names()))
+    return builder.build()
+
+
+def _scaled_signs(graph: Graph, name: str) -> tuple[str | None, float]:
+    """The signs that a value is some times of, and how many; None where it is of no signs."""
+    made = graph.producers.get(name)
+    if made is None:
+        return None, 1.0
+    if isinstance(made.attrs, ops.Unary) and made.attrs.kind is UnaryKind.BINARIZE:
+        return name, 1.0
+    if isinstance(made.attrs, ops.Mul):
+        operands = ops.Mul.Inputs.of(made.inputs)
+        for x, other in ((operands.a, operands.b), (operands.b, operands.a)):
+            number = graph.constants.get(other)
+            if number is None or number.array.size == 0 or graph.shape(x) != graph.shape(name):
+                continue
+            factors = np.unique(number.real64())
+            signs, _ = _scaled_signs(graph, x)
+            if signs == x and factors.size == 1 and factors[0] != 0.0:
+                return signs, float(factors[0])
+    return None, 1.0
 
 
 def _read_by_binary(graph: Graph, name: str) -> bool:

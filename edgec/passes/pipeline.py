@@ -64,14 +64,14 @@ REAL_PASSES = (
     Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
     Pass("fuse_division", Stage.REAL, Stage.REAL, fuse_division),
     Pass("merge_reduce", Stage.REAL, Stage.REAL, merge_reduce),
+    # Weights that are signs become numbers, into which normalizations can be folded.
+    Pass("binarize", Stage.REAL, Stage.REAL, binarize),
     Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
     Pass("join_products", Stage.REAL, Stage.REAL, join_products),
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),
-    # Batch normalizations are part of weights now, whose magnitudes tell.
-    Pass("binarize", Stage.REAL, Stage.REAL, binarize),
     # No pattern looks for its parts any more.
     Pass("compose_functions", Stage.REAL, Stage.REAL, compose_functions),
     Pass("last_turn", Stage.REAL, Stage.REAL, last_turn),

@@ -73,8 +73,8 @@ class BinaryModel:
         x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, SIDE, SIDE])
         out = helper.make_tensor_value_info(y, TensorProto.FLOAT, None)
         graph = helper.make_graph(self.nodes, "binary", [x], [out], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-        onnx.save(onnx.shape_inference.infer_shapes(model), path)
+        opsets = [helper.make_opsetid(*each) for each in (("", 17), ("qonnx.custom_op.general", 1))]
+        onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), path)
         return path
 
 

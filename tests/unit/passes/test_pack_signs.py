@@ -12,6 +12,7 @@ from cross import MACHINES, check_cross
 from parity import check_host, samples_of
 
 from edgec.base.dtypes import Array, DType
+from edgec.base.errors import EdgecError
 from edgec.base.options import QuantOptions
 from edgec.importers.formats import import_model
 from edgec.interp import run_graph
@@ -25,6 +26,7 @@ from edgec.passes.pack_signs import pack_signs
 from edgec.quant.cnn.annotation import annotate_beside
 from edgec.quant.convert.converters import CONVERTERS
 
+QONNX_DOMAIN = "qonnx.custom_op.general"
 STYLES = ("sign", "where", "twice", "cast", "through")
 
 
@@ -83,6 +85,32 @@ def test_thresholds_are_those_of_the_file(tmp_path: Path) -> None:
     far = np.abs(wanted - found) > 2 * graph.quant(graph.outputs[0]).tensor_scale
     # A sum that lies at its threshold may fall on the other side.
     assert far.mean() < 0.001
+
+
+def _bipolar(path: Path, scale: float) -> Path:
+    """Two convolutions with QONNX's quantizers of one bit on both sides."""
+    m = BinaryModel(4, "where")
+
+    def quantizer(x: str, scale: float) -> str:
+        return m.node("BipolarQuant", x, m.constant(np.array(scale)), domain=QONNX_DOMAIN)
+
+    x = "x"
+    for inputs, outputs_ in ((3, 40), (40, 8)):
+        w = m.constant(m.rng.normal(0, 1, (outputs_, inputs, 3, 3)))
+        y = m.node("Conv", quantizer(x, scale), quantizer(w, 0.3), pads=[1] * 4)
+        x = m.norm(y, outputs_, 0.3 * scale * 10)
+    return m.save(x, path)
+
+
+def test_quantizers_of_one_bit_give_layers_of_signs(tmp_path: Path) -> None:
+    graph = optimised(integer(_bipolar(tmp_path / "net.onnx", 0.5)), packs=True)
+    assert [node.op for node in graph.nodes] == ["QSigns", "QBinaryConv", "QBinaryConv"]
+    assert graph.nodes[1].attrs_as(qops.QBinaryConv).output is None
+
+
+def test_a_quantizer_of_one_bit_without_a_scale_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(EdgecError, match="scale"):
+        import_model(_bipolar(tmp_path / "net.onnx", 0.0))
 
 
 def test_c_of_a_binary_network(tmp_path: Path) -> None:
