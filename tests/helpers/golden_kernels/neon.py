@@ -3,7 +3,7 @@
 import specs as s
 
 from edgec.base.dtypes import DType
-from edgec.ir.qops import Requant31
+from edgec.ir.qops import CodeMean, Requant31
 from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -55,6 +55,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_8x8_narrow": s.Dense8x8(ODD, 17, 9, rescale16=Rescale16(BYTE)),
     "average_pool_neon": s.AveragePool(
         planes(32, 2), True, DType.INT8, -3, Requant31(32, 5), has_neon=True
+    ),
+    "average_pool_codes_neon": s.AveragePool(
+        planes(16, 1), False, DType.INT8, 0, CodeMean(0, 127), has_neon=True
     ),
     "depthwise_neon": s.DepthwiseNeon(planes(9, 2), _PAIRS, 38),
     "depthwise_neon_folded": s.DepthwiseNeon(WINDOW, _PAIRS, 30),

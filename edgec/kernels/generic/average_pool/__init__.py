@@ -77,9 +77,10 @@ class AveragePool(Plain):
         """Channels that are summed up at a time (`edgec/pooling/sums_s8.h`): a vector of NEON, a
         word, or one.
         """
-        if self.window.taps > _MOST_TAPS or self.x is not DType.INT8 or not self.has_multipliers:
+        if self.window.taps > _MOST_TAPS or self.x is not DType.INT8:
             return 1
-        sizes = (_VECTOR, _WORD) if self.has_neon else (_WORD,)
+        words = (_WORD,) if self.has_multipliers else ()
+        sizes = (_VECTOR, *words) if self.has_neon else words
         return next((size for size in sizes if self.window.channels % size == 0), 1)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -41,6 +41,7 @@ from edgec.kernels.neon.weights import (
     blocks_of,
     packed,
     padded,
+    padded_rows,
 )
 from edgec.target.target import Target
 
@@ -72,6 +73,15 @@ class Dense4x4(Dense, NeonLayer):
     def blocks(self) -> int:
         """Blocks of 16 weights of a filter."""
         return blocks_of(self.depth)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order, without the orders of blocks."""
+        return padded_rows(self.out_channels) * self.blocks * LANES
+
+    def with_weights_alone(self) -> Dense4x4:
+        """The specification of a kernel that reads no orders of blocks."""
+        return replace(self, paired=False)
 
     @property
     def orders_bytes(self) -> int:
