@@ -24,6 +24,7 @@ from edgec.kernels.dsp.depthwise_line_s8_dsp import FAMILY as DSP_DEPTHWISE_LINE
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
+from edgec.kernels.generic.biquad import FAMILY as GENERIC_BIQUAD
 from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
 from edgec.kernels.generic.conv2d import FAMILY as GENERIC_CONV2D
@@ -42,6 +43,7 @@ from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
 from edgec.kernels.generic.resize_nearest import FAMILY as GENERIC_RESIZE_NEAREST
+from edgec.kernels.generic.sensor_features import FAMILY as GENERIC_SENSOR_FEATURES
 from edgec.kernels.generic.slide import FAMILY as GENERIC_SLIDE
 from edgec.kernels.generic.softmax import FAMILY as GENERIC_SOFTMAX
 from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
@@ -139,6 +141,8 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_WINDOW_DOT,
     GENERIC_LOG_MEL,
     GENERIC_MICRO_FEATURES,
+    GENERIC_BIQUAD,
+    GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,

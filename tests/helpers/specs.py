@@ -13,6 +13,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
+from edgec.kernels.generic.biquad import Biquad
 from edgec.kernels.generic.channel_scale import ChannelScale
 from edgec.kernels.generic.concat import Concat
 from edgec.kernels.generic.conv2d import Conv2D
@@ -32,6 +33,7 @@ from edgec.kernels.generic.pad import Pad, PadAxis
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
 from edgec.kernels.generic.resize_nearest import ResizeNearest
+from edgec.kernels.generic.sensor_features import SensorFeatures
 from edgec.kernels.generic.slide import Slide
 from edgec.kernels.generic.softmax import Softmax
 from edgec.kernels.generic.stack_turn import StackTurn
@@ -67,6 +69,7 @@ __all__ = [
     "AttentionDsp",
     "AttentionNeon",
     "AveragePool",
+    "Biquad",
     "ChannelScale",
     "Concat",
     "Conv2D",
@@ -115,6 +118,7 @@ __all__ = [
     "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
+    "SensorFeatures",
     "Slide",
     "Softmax",
     "StackTurn",

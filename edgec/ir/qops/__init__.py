@@ -21,6 +21,7 @@ from edgec.ir.qops.attention import (
 )
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
+from edgec.ir.qops.biquad import QBiquad
 from edgec.ir.qops.chain import (
     BROADCAST,
     CHAINED,
@@ -54,6 +55,7 @@ from edgec.ir.qops.reductions import QArgMax, QAveragePool, QMaxPool, QReduce, Q
 from edgec.ir.qops.residual import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.resize import RESIZE_FRACTION_BITS, QResizeLinear, QResizeNearest, repeats
 from edgec.ir.qops.rows import QRowsFrom, QRowsInto, RowView
+from edgec.ir.qops.sensor_features import QSensorFeatures
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
     DISTANCE_BITS,
@@ -110,6 +112,7 @@ __all__ = [
     "QArgMax",
     "QAttention",
     "QAveragePool",
+    "QBiquad",
     "QCarry",
     "QChain",
     "QCompare",
@@ -140,6 +143,7 @@ __all__ = [
     "QResizeNearest",
     "QRowsFrom",
     "QRowsInto",
+    "QSensorFeatures",
     "QSlice",
     "QSlide",
     "QSoftmax",
