@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from edgec.base.rounding import Rounding
 from edgec.base.system import command_line
 from edgec.report.console import count, print_labelled, print_prose, safe
 from edgec.report.model import CheckReport, Report
@@ -178,7 +179,7 @@ def rate_words(seconds: float) -> str:
 def _accuracy(report: Report) -> Verdict:
     """Accuracy in words."""
     if report.calibration.source == "none":
-        return Verdict("as the file", _beside_file(report))
+        return _beside_file(report)
     bits = min((layer.activation_bits for layer in report.pooled), default=_FULL_WIDTH)
     if bits < _FULL_WIDTH:
         cut = f"{len(report.pooled)} layers see {bits} bits of their inputs"
@@ -191,15 +192,21 @@ def _accuracy(report: Report) -> Verdict:
     return verdict_of(report.calibration.source, report.decisions, report.estimate, measured)
 
 
-def _beside_file(report: Report) -> str:
-    """The outputs beside those of the quantized file."""
+def _beside_file(report: Report) -> Verdict:
+    """The outputs beside those of the quantized file.
+
+    They were executed in exact arithmetic, of which TensorFlow Lite's rounding is some steps away.
+    """
     found = report.qdq_file
     if found is None:
-        return "it was quantized before"
+        return Verdict("as the file", "it was quantized before")
     if not found.differing:
-        return "equal outputs"
+        return Verdict("as the file", "equal outputs")
     steps = "one step" if found.worst.largest_gap == 1 else f"{found.worst.largest_gap} steps"
-    return f"{found.differing:.2%} of outputs differ, by at most {steps} of the last digit"
+    differ = f"{found.differing:.2%} of outputs differ"
+    if found.rounding == Rounding.TFLM.value:
+        return Verdict("as TFLM", f"beside exact arithmetic {differ}, by at most {steps}")
+    return Verdict("as the file", f"{differ}, by at most {steps} of the last digit")
 
 
 def _checked(checks: Sequence[CheckReport]) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from edgec.base.rounding import Rounding
 from edgec.report.console import WIDTH_OF_FILES, count, safe, shortened
 from edgec.report.layer_table import layer_name, layer_table, shape_text
 from edgec.report.model import (
@@ -206,9 +207,12 @@ def _file_lines(report: Report) -> Iterator[str]:
 
 def _file_text(found: QdqFileReport) -> str:
     """The outputs beside those of the quantized file that was compiled."""
+    tflm = (
+        "; rounded as TensorFlow Lite Micro does" if found.rounding == Rounding.TFLM.value else ""
+    )
     text = (
         f"the file itself in real arithmetic: {found.differing:.2%} of output elements differ, "
-        f"by at most {found.worst.largest_gap} LSB ({_inputs(found.samples)})"
+        f"by at most {found.worst.largest_gap} LSB ({_inputs(found.samples)}{tflm})"
     )
     if found.first is None:
         return text

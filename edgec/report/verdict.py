@@ -21,7 +21,8 @@ class Verdict:
     """Accuracy of a build in words.
 
     Attributes:
-        word: "as good as float", "slightly worse", "poor", "as the file" or "unknown".
+        word: "as good as float", "slightly worse", "poor", "as the file", "as TFLM" or
+            "unknown".
         figures: what says so; may be empty.
     """
 

@@ -118,7 +118,7 @@ def trace_program(
     """
     program = load_program(elf, board)
     machine = _machine(program, board)
-    model = _read_model(machine, machine.read_pointer(program.symbol("models")[0]), length)
+    model = _read_model(machine, machine.read_pointer(program.symbol("app_models")[0]), length)
     _prepare(machine, model, program, inputs, bits)
     for each in earlier:
         _run(machine, model, program, each)
@@ -127,7 +127,7 @@ def trace_program(
 
     tracer = make_tracer(plan, limit_s, native=native)
     _run(machine, model, program, inputs, tracer)
-    outputs = _outputs(machine, model, program.symbol("arena")[0])
+    outputs = _outputs(machine, model, program.symbol("app_arena")[0])
     records = tracer.records()
     steps = range(model.num_steps) if calls is None else calls
     if not records.finished or records.segments != len(steps):
@@ -165,14 +165,14 @@ def _prepare(
     bits: int | None,
 ) -> None:
     """Make an `edgec_context_t` in the scratch memory and write the inputs."""
-    arena, arena_bytes = program.symbol("arena")
+    arena, arena_bytes = program.symbol("app_arena")
     if not model.reset:
         _check(machine.call(model.init, machine.scratch, arena, arena_bytes), "init")
     machine.write_pointers(machine.scratch, arena, machine.hook, 0)
     if model.reset:
         # Its init has more arguments than registers: the context is written as init would.
         at = layout(NativeContext, machine.pointer_bytes)["state"]
-        machine.write_pointers(machine.scratch + at, program.symbol("state")[0])
+        machine.write_pointers(machine.scratch + at, program.symbol("app_state")[0])
         _check(machine.call(model.reset, machine.scratch), "reset")
         bits = MAX_ACTIVATION_BITS if bits is None else bits
     if bits is not None and model.set_activation_bits:
@@ -190,7 +190,7 @@ def _run(
     tracer: Tracer | None = None,
 ) -> None:
     """All runs of a sample."""
-    arena, _ = program.symbol("arena")
+    arena, _ = program.symbol("app_arena")
     run, *arguments = model.run
     for number in range(model.image_runs):
         for array, tensor in zip(inputs, model.inputs, strict=True):
@@ -280,7 +280,7 @@ def _touched(
 
     Two runs start with the arena filled with different bytes; what both leave was not written.
     """
-    arena, size = program.symbol("arena")
+    arena, size = program.symbol("app_arena")
     written = np.zeros(size, bool)
     for fill in _FILLS:
         machine.write(arena, bytes([fill]) * size)

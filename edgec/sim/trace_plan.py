@@ -98,14 +98,14 @@ def make_plan(elf: Path, image: FirmwareImage, timing: FlashTiming, pace: BlockP
     Raises:
         SimulationError: the ELF lacks a symbol, so it is not the firmware of this edgec.
     """
-    symbols = _symbols(elf, ("models", "arena", _HOOK))
-    (model,) = struct.unpack("<I", image.read(symbols["models"]["st_value"], 4))
+    symbols = _symbols(elf, ("app_models", "app_arena", _HOOK))
+    (model,) = struct.unpack("<I", image.read(symbols["app_models"]["st_value"], 4))
     places = layout(NativeModel, _POINTER_BYTES)
     run, run_length, image_runs = (
         struct.unpack("<I", image.read(model + places[name], 4))[0]
         for name in ("run", "run_length", "image_runs")
     )
-    arena = symbols["arena"]
+    arena = symbols["app_arena"]
     return TracePlan(
         image=image,
         run_entry=(run_length or run) & ~1,  # `run` calls `run_length`, where there is one

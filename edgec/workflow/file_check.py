@@ -65,6 +65,7 @@ def compare_file(model: IntegerModel) -> QdqFileReport | None:
         worst=max(gaps, key=lambda gap: gap.largest_gap / gap.step),
         first=_first_gap(model, inputs, oracle, wanted),
         far=float(np.average(far, weights=elements)) if any(g.step > 1 for g in gaps) else None,
+        rounding=model.integer.rounding.value,
     )
 
 

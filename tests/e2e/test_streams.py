@@ -6,6 +6,7 @@ The integer graphs take the place of what a file gives: importers have tests of 
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -23,9 +24,11 @@ from edgec.commands.bundle import bundle_models
 from edgec.commands.export import export_library
 from edgec.ir.graph import Graph
 from edgec.ir.turns import Loop, Part
+from edgec.profile.instructions import count_instructions
 from edgec.profile.measured import read_measurement
 from edgec.profile.run import profile
 from edgec.report.model import Report
+from edgec.target.board import load_board
 from edgec.workflow.validation import validate
 
 BOARD = "nucleo_g0b1re"
@@ -56,7 +59,12 @@ def loop_net() -> Graph:
 
 
 def compiled(
-    graph: Graph, name: str, folder: Path, patch: pytest.MonkeyPatch, **options
+    graph: Graph,
+    name: str,
+    folder: Path,
+    patch: pytest.MonkeyPatch,
+    board: str = BOARD,
+    **options,
 ) -> compiling.CompileResult:
     """A build whose integer graph is the given one, of a file with its inputs and outputs."""
     (out,) = graph.outputs
@@ -76,7 +84,7 @@ def compiled(
 
     patch.setattr(compiling, "quantized_model", quantized)
     return compiling.compile_model(
-        path, BOARD, out=folder / name, options=CompileOptions(**options)
+        path, board, out=folder / name, options=CompileOptions(**options)
     )
 
 
@@ -149,6 +157,17 @@ def test_a_profile_counts_all_turns(builds):
         next(layer for layer in found.layers if layer.op == op) for op in ("Carry", "Add")
     )
     assert each.counts.cycles > once.counts.cycles > 0
+
+
+@pytest.mark.parametrize("board", ["raspberry_pi_3", "raspberry_pi_2"])
+def test_instructions_of_a_stream_are_counted_on_linux(tmp_path, monkeypatch, board):
+    """The C library of a static program has variables named `state` and `arena`, too."""
+    if shutil.which(f"{load_board(board).core.gcc_prefix}gcc") is None:
+        pytest.skip("no compiler for Cortex-A is installed")
+    build = compiled(stream_net(), "stream", tmp_path, monkeypatch, board, verify=False)
+    found = count_instructions(build.folder)
+    assert len(found.layers) == len(build.report.layers)
+    assert found.total.instructions > 0
 
 
 def test_a_bundle_shares_the_arena_and_no_state(builds, tmp_path):

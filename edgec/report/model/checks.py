@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.base.rounding import Rounding
+
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
@@ -79,6 +81,7 @@ class QdqFileReport:
         first: the first tensor on the way that differs, of int16 by half a step of 8 bits; None
             where none does, or none is found.
         far: as `differing`, of int16 by half a step of 8 bits; None: all outputs have 8 bits.
+        rounding: whose rounding the integers have, a value of `base.rounding.Rounding`.
     """
 
     samples: int
@@ -86,3 +89,4 @@ class QdqFileReport:
     worst: TensorGap
     first: TensorGap | None
     far: float | None = None
+    rounding: str = Rounding.EDGEC.value

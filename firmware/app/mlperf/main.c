@@ -7,13 +7,13 @@
 #include "port.h"
 #include "runner.h"
 
-PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_SIZE];
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t app_arena[EDGEC_APP_ARENA_SIZE];
 
-static const edgec_model_t *const models[] = {EDGEC_APP_MODELS};
+static const edgec_model_t *const app_models[] = {EDGEC_APP_MODELS};
 
 int main(void) {
     port_init();
-    if (!inference_begin(models[0], arena, sizeof arena)) {
+    if (!inference_begin(app_models[0], app_arena, sizeof app_arena)) {
         return 1;
     }
     runner_begin(EDGEC_APP_BOARD);

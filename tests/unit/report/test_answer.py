@@ -15,8 +15,10 @@ from edgec.report.model import (
     CheckReport,
     DecisionsReport,
     EstimateReport,
+    QdqFileReport,
     Report,
     SpeedReport,
+    TensorGap,
 )
 from edgec.target.board import load_board
 
@@ -97,6 +99,21 @@ def test_accuracy_that_nobody_measured(source: str, word: str) -> None:
     report = built()
     report = replace(report, calibration=replace(report.calibration, source=source))
     assert word in lines(report)["accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("rounding", "text"),
+    [
+        ("edgec", "as the file: 17.50% of outputs differ, by at most 14 steps of the last digit"),
+        ("tflm", "as TFLM: beside exact arithmetic 17.50% of outputs differ, by at most 14 steps"),
+    ],
+)
+def test_a_quantized_file_is_as_exact_as_its_rounding(rounding: str, text: str) -> None:
+    report = built()
+    found = QdqFileReport(8, 0.175, TensorGap("y", 0.175, 14), None, rounding=rounding)
+    report = replace(report, calibration=replace(report.calibration, source="none"), qdq_file=found)
+    told = lines(report)["accuracy"].replace("[green]", "").replace("[/]", "")
+    assert text in told
 
 
 def test_a_check_that_was_not_done_says_why() -> None:
