@@ -182,6 +182,7 @@ def write(changed: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
         more = next((changed[core] for core in prices.cores if core in changed), {})
         tables.append(_table(prices, {**prices.families, **more}))
     PRICES_FILE.write_text(_HEAD + "".join(f"\n{table}" for table in tables), "utf-8")
+    price_tables.cache_clear()  # what is written next is added to these
 
 
 def judged(found: Mapping[str, Mapping[str, Sequence[Way]]]) -> str:

@@ -28,11 +28,14 @@ _SLOW_AFTER_S = 2.0
 
 
 def takes_recording(folder: Path, path: Path | None) -> bool:
-    """Whether a build hears a file as one stream: a `.wav` file, and the build has a front end."""
+    """Whether a build takes a file as one stream: `.wav`, or `.csv` of a sensor."""
     from edgec.report.model import Report
 
-    is_wav = path is not None and path.suffix.lower() == ".wav"
-    return is_wav and Report.read(folder).front_end is not None
+    suffix = "" if path is None else path.suffix.lower()
+    if suffix not in (".wav", ".csv"):
+        return False
+    front = Report.read(folder).front_end
+    return front is not None and (suffix == ".csv") == bool(front.sensor_axes)
 
 
 def hear_file(
@@ -158,7 +161,9 @@ def check_sound(
     """
     if path == STDIN and not live:
         raise ConfigError("samples from a pipe are heard live", where="--input -", hint="--listen")
-    only = "only a recording (.wav) for a build with a front end has detections"
+    only = (
+        "only a recording (.wav, or .csv of a sensor) for a build with a front end has detections"
+    )
     refuse_without_effect(
         [
             Effect("--threshold", threshold is not None, heard, only),

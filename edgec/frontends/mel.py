@@ -11,11 +11,12 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, INT32_MAX, SHIFT_MAX
 from edgec.base.options.front_end import OPTION
-from edgec.base.portable_functions import cos, exp, log, power, sin
+from edgec.base.portable_functions import cos, exp, log, power
 from edgec.base.tflite_arithmetic import quantized_factor
 from edgec.frontends.parameters import MelParameters
 from edgec.ir import qops
-from edgec.ir.qops.log_mel import MOST_UP, POWER_SHIFT, SAMPLE_BITS, SINE_BITS
+from edgec.ir.qops.dft import down_bits, quarter_sines
+from edgec.ir.qops.log_mel import MOST_UP, POWER_SHIFT, SAMPLE_BITS
 from edgec.ir.qops.softmax import LOG_BITS
 
 _WINDOW_SCALE = INT16_MAX / 2**SAMPLE_BITS
@@ -182,8 +183,8 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
         ConfigError: numbers out of range.
     """
     order = 1 if p.magnitude else 2
-    # A real sample has 30 fraction bits after step 1, the DFT is divided by half its points.
-    amplitude = _WINDOW_SCALE * 2.0 ** (2 * SAMPLE_BITS) / (p.points / 2)
+    # A real sample has 30 fraction bits after step 1.
+    amplitude = _WINDOW_SCALE * 2.0 ** (2 * SAMPLE_BITS - down_bits(p.points))
     factor = amplitude**order * (INT16_MAX / float(bank.max())) / p.scale
     if not p.magnitude:
         factor /= 2.0**POWER_SHIFT
@@ -210,6 +211,7 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
         more = min(round(exact * 2.0**more_shift), INT32_MAX)
     attrs = qops.QLogMel(
         hop=p.hop,
+        points=p.points,
         emphasis=round(p.emphasis * 2**SAMPLE_BITS),
         magnitude=p.magnitude,
         more=more,
@@ -229,11 +231,10 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
     # A filter that weighs nothing has a bin, too.
     count = np.where(np.any(weights > 0, axis=1), count, 1)
     parts = [row[a : a + n] for row, a, n in zip(weights, first, count, strict=True)]
-    quarter = np.arange(p.points // 4 + 1) * (2 * np.pi / p.points)
     return MelTables(
         attrs,
         np.rint(window * (INT16_MAX / 2.0**small)).astype(np.int16),
-        np.rint(sin(quarter) * 2.0**SINE_BITS).astype(np.int32),
+        quarter_sines(p.points),
         np.concatenate(parts).astype(np.int16),
         np.stack([first, count], axis=1).astype(np.int16),
         scale,

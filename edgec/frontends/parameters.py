@@ -11,6 +11,8 @@ from typing import Any, ClassVar
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import OPTION, FrontEndOptions
 from edgec.frontends.micro import MicroParameters
+from edgec.frontends.sensor import SensorParameters
+from edgec.ir.qops.dft import MOST_POINTS, MOST_RADIX, is_computed
 
 _CHOICES = {
     "shape": ("hann", "hamming", "povey", "box"),
@@ -33,7 +35,8 @@ class MelParameters:
     Attributes:
         rate: samples a second.
         window, hop: samples of a frame, and from frame to frame.
-        fft: points of the DFT, a power of 2; 0: the least that holds the window.
+        fft: points of the DFT, with no prime factor above 13; 0: the least power of 2 that holds
+            the window.
         shape: the window's: ``hann``, ``hamming``, ``povey`` (Hann to the power 0.85), ``box``.
         periodic: the window is a period of a longer one, as torchaudio, librosa and TensorFlow
             have it; else it is symmetric.
@@ -86,11 +89,11 @@ class MelParameters:
         points = self.points
         checks = {
             "rate": (_LEAST_RATE <= self.rate <= _MOST_RATE, f"{_LEAST_RATE} to {_MOST_RATE}"),
-            "window": (8 <= self.window <= 1 << 14, f"8 to {1 << 14} samples"),
+            "window": (8 <= self.window <= MOST_POINTS, f"8 to {MOST_POINTS} samples"),
             "hop": (1 <= self.hop <= self.window, "1 to the samples of the window"),
             "fft": (
-                points & (points - 1) == 0 and self.window <= points <= 1 << 14,
-                f"a power of 2 from {self.window} to {1 << 14}",
+                is_computed(points) and self.window <= points,
+                f"{self.window} to {MOST_POINTS}, with no prime factor above {MOST_RADIX}",
             ),
             "emphasis": (0 <= self.emphasis <= 1, "0 to 1"),
             "filters": (1 <= self.filters <= 256, "1 to 256"),
@@ -154,18 +157,20 @@ _KWS = MelParameters(
     dct="tf",
 )
 
-PRESETS: Mapping[str, MelParameters | MicroParameters] = {
+Parameters = MelParameters | MicroParameters | SensorParameters
+PRESETS: Mapping[str, Parameters] = {
     "log-mel": MelParameters(),
     "mfcc": MelParameters(coefficients=13),
     "mlperf-sww": _SWW,
     "mlperf-kws": _KWS,
     "micro": MicroParameters(),
+    "sensor": SensorParameters(),
 }
 """Front ends by name.  Sources: mlcommons/tiny, training/streaming_wakeword/get_dataset.py and
 training/keyword_spotting/get_dataset.py."""
 
 
-def parameters_of(options: FrontEndOptions) -> MelParameters | MicroParameters:
+def parameters_of(options: FrontEndOptions) -> Parameters:
     """The parameters that the user asks for.
 
     Raises:

@@ -26,6 +26,7 @@ from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
 from edgec.kernels.generic.binary_words import FAMILY as GENERIC_BINARY
+from edgec.kernels.generic.biquad import FAMILY as GENERIC_BIQUAD
 from edgec.kernels.generic.channel_scale import FAMILY as CHANNEL_SCALE
 from edgec.kernels.generic.columns import FAMILY as GENERIC_COLUMNS
 from edgec.kernels.generic.concat import FAMILY as GENERIC_CONCAT
@@ -45,6 +46,7 @@ from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
 from edgec.kernels.generic.resize_nearest import FAMILY as GENERIC_RESIZE_NEAREST
+from edgec.kernels.generic.sensor_features import FAMILY as GENERIC_SENSOR_FEATURES
 from edgec.kernels.generic.signs import FAMILY as GENERIC_SIGNS
 from edgec.kernels.generic.slide import FAMILY as GENERIC_SLIDE
 from edgec.kernels.generic.softmax import FAMILY as GENERIC_SOFTMAX
@@ -147,6 +149,8 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_WINDOW_DOT,
     GENERIC_LOG_MEL,
     GENERIC_MICRO_FEATURES,
+    GENERIC_BIQUAD,
+    GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
     GENERIC_MATMUL,

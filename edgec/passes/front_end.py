@@ -1,4 +1,4 @@
-"""Put a front end before a network, so that its runs take samples of sound.
+"""Put a front end before a network, so that its runs take samples.
 
 A run brings the samples of its new frames.  Those that earlier frames share with new ones, and the
 features of earlier frames where the network takes a window of them, are kept as state.  A network
@@ -15,11 +15,12 @@ from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import Requant
 from edgec.base.names import shown
 from edgec.base.options.front_end import OPTION
-from edgec.frontends.nodes import SAMPLES, FrontEnd
+from edgec.frontends.nodes import FrontEnd
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qops.base import LIMITS
+from edgec.ir.qparams import QuantParams
 from edgec.passes.slide_windows import slide_windows
 from edgec.passes.stream_rings import with_past
 
@@ -111,12 +112,11 @@ def with_front_end(
     Raises:
         ConfigError: the network has several inputs, or features with a scale each.
     """
-    if len(graph.inputs) != 1 or graph.input_features:
-        raise ConfigError(
-            "a front end needs a network with one input whose numbers share a scale", where=OPTION
-        )
+    if len(graph.inputs) != 1:
+        raise ConfigError("a front end needs a network with one input", where=OPTION)
     name = graph.only_input
     value = graph.values[name]
+    codes = _codes(graph, front, heard)
     if value.quant is None or value.dtype not in LIMITS:
         raise ConfigError("features are no whole numbers", where=OPTION)
     per_run = value.elements // heard.features
@@ -127,26 +127,46 @@ def with_front_end(
     run = new * front.hop
     builder = GraphBuilder.of(graph)
     samples = builder.fresh("samples")
-    builder.value(Value(samples, (1, run), DType.INT16, SAMPLES))
-    kept = front.samples(new) - run
-    sound = with_past(builder, samples, 1, kept) if kept else samples
-    lead = (front.hop - front.parameters.window) % run
-    first = (lead + front.parameters.window + (new - 1) * front.hop) // run
+    builder.value(Value(samples, (1, run), DType.INT16, front.sample_codes))
+    sound = front.filtered(builder, samples)
+    kept = (front.samples(new) - run) // front.every
+    sound = with_past(builder, sound, 1, kept) if kept else sound
+    lead = (front.hop - front.window) % run
+    first = (lead + front.window + (new - 1) * front.hop) // run
     early = (first - 1) * new
     if remembers:
         _hold(builder, graph, first - 1)
-    rows = _in_codes(builder, front.add(builder, sound, early), value)
+    rows = _in_codes(builder, front.add(builder, sound, early, codes), value)
     if heard.frames > new and not is_stream:
         rows = with_past(builder, rows, 1, heard.frames - new)
     builder.rewire(name, _arranged(builder, rows, graph, heard))
     builder.inputs = [samples]
     builder.input_layouts = {}
+    builder.input_features = {}
     more = graph.warm_up if is_stream else heard.frames - 1
     builder.warm_up = first - 1 + more
     builder.lead = lead
-    taken = front.parameters.window + (window - 1) * front.hop
+    taken = front.window + (window - 1) * front.hop
     found = Sampling(name, run, lead, taken, builder.warm_up, remembers)
     return slide_windows(builder.build()), found
+
+
+def _codes(graph: Graph, front: FrontEnd, heard: Heard) -> QuantParams | None:
+    """The scale of the codes of the network's input, one for all or one for each feature.
+
+    Raises:
+        ConfigError: they have a scale each, but not one for each feature of this front end.
+    """
+    name = graph.only_input
+    found = graph.input_features.get(name)
+    if found is None:
+        return graph.values[name].quant
+    if front.is_sound or heard.by_feature or len(found.scale) != front.features:
+        raise ConfigError(
+            "a front end needs a network whose features share a scale, or have one each",
+            where=OPTION,
+        )
+    return found
 
 
 def _hold(builder: GraphBuilder, graph: Graph, runs: int) -> None:

@@ -65,7 +65,8 @@ def fuse_log_mel(graph: Graph) -> Graph:
 
 def _fused(graph: Graph, spectrum: Node) -> Graph:
     """The graph with the longest chain after a spectrum in one operator, if it has a logarithm."""
-    found, name = _Found(("", _FRAMES, _BINS, _PARTS)), spectrum.output
+    frames = _FRAMES if graph.shape(spectrum.output)[1] > 1 else ""
+    found, name = _Found(("", frames, _BINS, _PARTS)), spectrum.output
     passed: list[Node] = []
     best: tuple[_Found, str, int] | None = None
     while (reader := graph.sole_consumer(name)) is not None and len(reader.outputs) == 1:

@@ -10,6 +10,7 @@ from edgec.passes.clips import hoist_clip, restore_clip
 from edgec.passes.compose_functions import compose_functions
 from edgec.passes.expand_by_copies import expand_by_copies
 from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.frame_spectra import frame_spectra
 from edgec.passes.fuse_attention import fuse_attention
 from edgec.passes.fuse_chains import chain_notes, fuse_chains
 from edgec.passes.fuse_dilation import fuse_dilation
@@ -42,7 +43,8 @@ from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 
 REAL_PASSES = (
     Pass("clean", Stage.REAL, Stage.REAL, simplify),
-    # Before powers and logarithms meet other rules.
+    # Before windows, powers and logarithms meet other rules.
+    Pass("frame_spectra", Stage.REAL, Stage.REAL, frame_spectra),
     Pass("fuse_log_mel", Stage.REAL, Stage.REAL, fuse_log_mel),
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
     Pass("fuse_dilation", Stage.REAL, Stage.REAL, fuse_dilation),

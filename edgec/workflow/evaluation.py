@@ -20,14 +20,13 @@ from edgec.base.errors import ConfigError
 from edgec.base.options import StatePairs
 from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile, Samples, load_labelled
-from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.streams import RESETS, streams
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
-from edgec.workflow.front_end import codes_of_sound, original_inputs
+from edgec.workflow.front_end import codes_of, faults_of, front_of, original_inputs
 from edgec.workflow.model_samples import input_specs
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -203,7 +202,8 @@ def _evaluated(
     odd = evaluation_warnings(_with_ranges(report), samples)
     if report.front_end is not None:
         (sound,) = samples.values()
-        odd = (*odd, *sound_faults(codes_of_sound(sound), report.front_end.rate))
+        front = front_of(report.front_end)
+        odd = (*odd, *faults_of(front, codes_of(front, sound)))
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
         tell = _part(progress, number, runs)

@@ -1,4 +1,4 @@
-"""Networks that take sound: recordings as samples of their file, and builds with a front end."""
+"""Networks with a front end: recordings as samples of their file, and builds that take samples."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import NONE, OPTION, FrontEndOptions
 from edgec.base.samples import InputSpec
+from edgec.base.samples.request import SensorForm
+from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.streams import RESETS
-from edgec.frontends.nodes import SAMPLES, FrontEnd
+from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.ir.graph import Graph, Value
 from edgec.passes.front_end import Heard, with_front_end
@@ -50,18 +52,20 @@ def heard_by(front: FrontEnd, imported: Graph) -> Heard:
     return Heard.of(imported.shape(name), front.features, name)
 
 
-def sound_spec(name: str, front: FrontEnd, frames: int) -> InputSpec:
+def recording_spec(name: str, front: FrontEnd, frames: int) -> InputSpec:
     """An input whose samples are recordings, each as long as some frames."""
-    p = front.parameters
-    return InputSpec(name, (1, p.window + (frames - 1) * p.hop), integers=True, rate=p.rate)
+    shape = (1, front.window + (frames - 1) * front.hop)
+    if front.is_sound:
+        return InputSpec(name, shape, integers=True, rate=int(front.rate))
+    form = SensorForm(front.axes, front.full_scale)
+    return InputSpec(name, shape, integers=True, sensor=form)
 
 
 def runs_of_recording(front: FrontEnd, heard: Heard, imported: Graph) -> int:
     """Runs of the model's file in a recording: one, or those of a second where it has a state."""
     if not imported.has_state:
         return 1
-    p = front.parameters
-    return max(((p.rate - p.window) // p.hop + 1) // heard.frames, 1)
+    return max(int((front.rate - front.window) // front.hop + 1) // heard.frames, 1)
 
 
 def steps_of_features(heard: Heard, features: Array, runs: int) -> dict[str, Array]:
@@ -81,9 +85,23 @@ def steps_of_features(heard: Heard, features: Array, runs: int) -> dict[str, Arr
     return {"x": steps, RESETS: np.arange(len(steps)) % runs == 0}
 
 
-def codes_of_sound(sound: Array) -> Array:
-    """Recordings, of integers or of numbers of -1 to 1, as samples of 16 bits."""
-    return sound.astype(np.int16) if sound.dtype.kind in "iu" else SAMPLES.quantize(sound)
+def codes_of(front: FrontEnd, samples: Array) -> Array:
+    """Recordings, of integers or of numbers of the full scale, as samples of 16 bits."""
+    return (
+        samples.astype(np.int16)
+        if samples.dtype.kind in "iu"
+        else front.sample_codes.quantize(samples)
+    )
+
+
+def front_of(report: FrontEndReport) -> FrontEnd:
+    """The front end of a build."""
+    return FrontEnd(report.text, parameters_of(FrontEndOptions.parse(report.text)))
+
+
+def faults_of(front: FrontEnd, samples: Array) -> tuple[str, ...]:
+    """Sentences on what is wrong with recordings of sound, int16 [N, L]."""
+    return sound_faults(samples, int(front.rate)) if front.is_sound else ()
 
 
 def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
@@ -98,7 +116,7 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
     steps = runs_of_recording(front, heard, model.imported)
     graph, found = with_front_end(model.integer, front, heard, steps * heard.frames)
     samples = graph.only_input
-    value = Value(samples, (1, found.window), DType.INT16, SAMPLES)
+    value = Value(samples, (1, found.window), DType.INT16, front.sample_codes)
     imported = model.imported.replace(
         values={**model.imported.values, samples: value}, inputs=(samples,)
     )
@@ -107,7 +125,7 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
     more = 1 if front.parameters.before and not found.lead and not remembers else 0
     report = FrontEndReport(
         text=front.name,
-        rate=front.parameters.rate,
+        rate=front.rate,
         input=_own_input(model, found.name),
         window=found.window,
         frames=found.run,
@@ -117,6 +135,8 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
         steps=steps,
         axes={samples: 1},
         remembers=remembers,
+        sensor_axes=0 if front.is_sound else front.axes,
+        full_scale=front.full_scale,
     )
     return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
 
@@ -142,10 +162,9 @@ def original_inputs(report: FrontEndReport, inputs: Mapping[str, Array]) -> dict
     """Features of recordings, real numbers, as the model's file takes them, and `RESETS` where
     it takes those of a recording in several runs.
     """
-    options = FrontEndOptions.parse(report.text)
-    front = FrontEnd(report.text, parameters_of(options))
+    front = front_of(report)
     heard = Heard.of(report.input.shape, front.features, report.input.name)
     (sound,) = (array for name, array in inputs.items() if name in report.axes)
-    found = steps_of_features(heard, front.features_of(codes_of_sound(sound)), report.steps)
+    found = steps_of_features(heard, front.features_of(codes_of(front, sound)), report.steps)
     found[report.input.name] = found.pop("x")
     return found

@@ -18,7 +18,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
-from edgec.base.samples.sound_faults import is_silent, sound_faults
+from edgec.base.samples.sound_faults import is_silent
 from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
 from edgec.frontends.nodes import FrontEnd
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
@@ -34,10 +34,11 @@ from edgec.quant.precision.notes import precision_warnings
 from edgec.report.model import FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
 from edgec.workflow.front_end import (
-    codes_of_sound,
+    codes_of,
+    faults_of,
     heard_by,
+    recording_spec,
     runs_of_recording,
-    sound_spec,
     steps_of_features,
 )
 from edgec.workflow.quality import quality_warnings
@@ -121,7 +122,7 @@ def real_model(
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
         options: shapes, the variable length, and the rounding.
         progress: told what is being done.
-        front: what makes features of sound, which the calibration data then may be.
+        front: what makes features of samples, which the calibration data then may be.
 
     Raises:
         ImportModelError, ConfigError: see `importers.formats`, `base.samples`.
@@ -142,7 +143,7 @@ def real_model(
     # Features of sound share a scale.
     graph, scaled = (
         with_feature_scales(real.graph, moved, options.quant.synthetic_range, shorter)
-        if front is None
+        if front is None or not front.is_sound
         else (real.graph, moved)
     )
     notes = (
@@ -335,7 +336,7 @@ def _heard(
     heard = heard_by(front, imported)
     name = imported.only_input
     runs = runs_of_recording(front, heard, imported)
-    spec = sound_spec(name, front, runs * heard.frames)
+    spec = recording_spec(name, front, runs * heard.frames)
     try:
         return _samples(calibration, imported, about), ()
     except ConfigError:
@@ -344,13 +345,12 @@ def _heard(
             found = load_samples(calibration, [spec])
         else:
             found = check_samples(calibration or {}, [spec], "calibration")
-    sound = codes_of_sound(found[name])
-    if is_silent(sound).all():
+    sound = codes_of(front, found[name])
+    if front.is_sound and is_silent(sound).all():
         hint = "record again: they say nothing of the sound that the network will hear"
         raise ConfigError("all recordings are silent", where="--calibration", hint=hint)
     steps = steps_of_features(heard, front.features_of(sound), runs)
-    rate = front.parameters.rate
-    return {name: steps.pop("x"), **steps}, sound_faults(sound[:, : spec.elements], rate)
+    return {name: steps.pop("x"), **steps}, faults_of(front, sound[:, : spec.elements])
 
 
 def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:

@@ -12,7 +12,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
-from edgec.base.samples import read_sound
+from edgec.base.given_files import check_sample_file
+from edgec.base.samples import read_sound, recordings
+from edgec.base.samples.request import SensorForm
 from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import FrontEndReport, Report
@@ -170,12 +172,21 @@ def recording(report: Report, path: Path, *, resample: bool = False) -> Array:
     Raises:
         ConfigError: it cannot be read, or does not fit.
     """
-    return read_sound(path, listens(report).rate, resample=resample)
+    front = listens(report)
+    if not front.sensor_axes:
+        return read_sound(path, int(front.rate), resample=resample)
+    if path.suffix.lower() not in recordings.SUFFIXES:
+        hint = "give a .csv file, a line for each time, or raw samples of 16 bits: --input -"
+        raise ConfigError("is no recording of a sensor", where=str(path), hint=hint)
+    check_sample_file(path)
+    return recordings.read_codes(path, SensorForm(front.sensor_axes, front.full_scale))
 
 
 def faults_of(report: Report, sound: Array) -> tuple[str, ...]:
     """Sentences on what is wrong with a recording, int16 [L], for a build with a front end."""
-    return sound_faults(sound[None], listens(report).rate) if len(sound) else ()
+    front = listens(report)
+    is_sound = len(sound) > 0 and not front.sensor_axes
+    return sound_faults(sound[None], int(front.rate)) if is_sound else ()
 
 
 @contextlib.contextmanager

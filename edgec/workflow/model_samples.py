@@ -16,12 +16,17 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.samples import InputSpec
+from edgec.base.samples.request import SensorForm
 from edgec.report.model import FrontEndReport, Report, StreamReport, TensorReport
 
 
 def input_specs(report: Report) -> list[InputSpec]:
     """Inputs of the compiled model."""
-    rate = None if report.front_end is None else report.front_end.rate
+    heard = report.front_end
+    rate = None if heard is None or heard.sensor_axes else int(heard.rate)
+    sensor = (
+        SensorForm(heard.sensor_axes, heard.full_scale) if heard and heard.sensor_axes else None
+    )
     return [
         InputSpec(
             tensor.name,
@@ -31,6 +36,7 @@ def input_specs(report: Report) -> list[InputSpec]:
             tensor.normalize,
             tensor.rows,
             rate,
+            sensor,
         )
         for tensor in report.inputs
     ]

@@ -182,6 +182,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "Attention": Case({"Q": (1, 2, 3, 4), "K": (1, 2, 3, 4), "V": (1, 2, 3, 4)}),
         **dict.fromkeys(("HannWindow", "HammingWindow", "BlackmanWindow"), Case(X, {"size": np.array(12)}, after=(N("Mul", ["made", "x"], ["y"]),))),
         "MelWeightMatrix": Case({"x": (1, 17)}, {"num_mel_bins": np.array(4), "dft_length": np.array(32), "sample_rate": np.array(8000), "lower_edge_hertz": np.float32(100), "upper_edge_hertz": np.float32(3900)}, after=(N("MatMul", ["x", "made"], ["y"]),)),
+        "DFT": Case({"input": (1, 40, 1)}, {"dft_length": np.array(40), "two": np.float32(2), "parts": i(2), "few": np.float32(1e-3)}, {"onesided": 1}, ends=(-0.9, 0.9), after=(N("Pow", ["made", "two"], ["squares"]), N("ReduceSum", ["squares", "parts"], ["power"], keepdims=0), N("Add", ["power", "few"], ["floor"]), N("Log", ["floor"], ["y"]))),
         "STFT": Case({"signal": (1, 96)}, {"frame_step": np.array(16), "window": np.hanning(32).astype(np.float32), "frame_length": np.array(32), "two": np.float32(2), "parts": i(3), "few": np.float32(1e-3)}, ends=(-0.9, 0.9), after=(N("Pow", ["made", "two"], ["squares"]), N("ReduceSum", ["squares", "parts"], ["power"], keepdims=0), N("Add", ["power", "few"], ["floor"]), N("Log", ["floor"], ["y"]))),
         "SwiGLU": Case({"A": ROW, "B": ROW}),
         "TensorScatter": Case({"past_cache": (1, 5, 4), "update": (1, 2, 4)}, {"write_indices": i(1)}, {"axis": 1}),

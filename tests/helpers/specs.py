@@ -15,6 +15,7 @@ from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.binary_words import BinaryWords
+from edgec.kernels.generic.biquad import Biquad
 from edgec.kernels.generic.channel_scale import ChannelScale
 from edgec.kernels.generic.columns import Columns
 from edgec.kernels.generic.concat import Concat
@@ -35,6 +36,7 @@ from edgec.kernels.generic.pad import Pad, PadAxis
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
 from edgec.kernels.generic.resize_nearest import ResizeNearest
+from edgec.kernels.generic.sensor_features import SensorFeatures
 from edgec.kernels.generic.signs import Signs
 from edgec.kernels.generic.slide import Slide
 from edgec.kernels.generic.softmax import Softmax
@@ -75,6 +77,7 @@ __all__ = [
     "AveragePool",
     "Binary4x4",
     "BinaryWords",
+    "Biquad",
     "ChannelScale",
     "Columns",
     "Concat",
@@ -125,6 +128,7 @@ __all__ = [
     "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
+    "SensorFeatures",
     "Signs",
     "SignsNeon",
     "Slide",

@@ -17,7 +17,7 @@ from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
 
 OF_16_BITS = (qops.QWindowDot,)
-OF_SOUND = (qops.QLogMel, qops.QMicroFeatures)
+OF_SOUND = (qops.QLogMel, qops.QMicroFeatures, qops.QBiquad, qops.QSensorFeatures)
 _MOST_ELEMENTS = 25
 """Elements checked per tensor: enough for every border, few enough for a loop in Python."""
 

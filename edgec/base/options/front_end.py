@@ -17,7 +17,7 @@ METADATA_KEY = "edgec.front_end"
 NONE = "none"
 """The name that leaves out what the model's file says."""
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}")
-_ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9.+-]{1,40})")
+_ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9.+-]{1,400})")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.samples.request import InputSpec, listing_of
+from edgec.base.fixedpoint import INT16_MIN
+from edgec.base.samples.request import InputSpec, SensorForm, listing_of
 
 _LOUDEST = 1.5
 """Floats beyond it stand for no sound of -1 to 1."""
@@ -70,6 +71,8 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
         raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
     if spec.rate is not None:
         array = _sound(array, spec, where)
+    if spec.sensor is not None:
+        array = _of_sensor(array, spec, spec.sensor, where)
     longest, spec = spec, spec.of_length(array.shape)
     sample = spec.shape[1:]
     if array.shape[1:] == spec.shape and spec.shape[0] == 1:
@@ -103,6 +106,26 @@ def _sound(array: Array, spec: InputSpec, where: str) -> Array:
             where=where,
             hint="give int16, or floats of -1 to 1",
         )
+    return array[:, : spec.shape[1]] if array.ndim == len(spec.shape) else array
+
+
+def _of_sensor(array: Array, spec: InputSpec, form: SensorForm, where: str) -> Array:
+    """Recordings [N, L * axes] or [N, L, axes] as [N, L * axes], as long as the input takes them.
+
+    Raises:
+        ConfigError: whole numbers of more than 16 bits, or others beyond the full scale.
+    """
+    most = float(np.max(np.abs(array.astype(np.float64)), initial=0))
+    if array.dtype.kind in "iu" and most > -INT16_MIN:
+        raise ConfigError(f"holds {most:g}, and samples have 16 bits", where=where, hint="scale it")
+    if array.dtype.kind == "f" and most > _LOUDEST * form.full_scale:
+        raise ConfigError(
+            f"holds numbers of up to {most:.6g}, and the full scale is {form.full_scale:g}",
+            where=where,
+            hint=f"add full-scale={most:.3g} to the front end, or give int16",
+        )
+    if array.ndim == len(spec.shape) + 1 and array.shape[-1] == form.axes:
+        array = array.reshape(*array.shape[:-2], -1)
     return array[:, : spec.shape[1]] if array.ndim == len(spec.shape) else array
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.given_files import check_sample_file
-from edgec.base.samples import csv_rows, images, npy, npz, wav
+from edgec.base.samples import csv_rows, images, npy, npz, recordings, wav
 from edgec.base.samples.checks import check_samples
 from edgec.base.samples.folder import Folder, open_folder
 from edgec.base.samples.normalize import Normalize
@@ -27,6 +27,7 @@ _READERS: dict[str, Callable[[Path, Request], Found]] = {
 _FOLDER_READERS: dict[frozenset[str], Callable[[Folder, Request], Found]] = {
     images.SUFFIXES: images.read_folder,
     wav.SUFFIXES: wav.read_folder,
+    recordings.SUFFIXES: recordings.read_folder,
 }
 FOLDER_SUFFIXES = frozenset().union(*_FOLDER_READERS)
 """Suffixes of the files that are read in folders, in small letters."""
@@ -167,6 +168,8 @@ def _read(file: SampleFile, request: Request) -> Found:
         check_sample_file(path)
         suffix = path.suffix.lower()
         _refuse_idle(request, suffix in wav.SUFFIXES)
+        if suffix in recordings.SUFFIXES and any(each.sensor for each in request.inputs):
+            return recordings.read(path, request)
         return _READERS[suffix](path, request)
     except ConfigError as error:
         if error.where:
@@ -181,7 +184,7 @@ def _read_folder(path: Path, request: Request) -> Found:
         if kinds <= suffixes:
             _refuse_idle_resample(request, suffixes == wav.SUFFIXES)
             return read(folder, request)
-    raise ConfigError("holds images and recordings", hint="give a folder with one of the two")
+    raise ConfigError("holds files of several kinds", hint="give a folder of one kind")
 
 
 def _refuse_idle(request: Request, takes: bool) -> None:

@@ -13,6 +13,19 @@ from edgec.base.samples.normalize import Normalize
 
 
 @dataclass(frozen=True, slots=True)
+class SensorForm:
+    """Recordings of a sensor, of which a front end takes samples of 16 bits.
+
+    Attributes:
+        axes: whose samples come in turn.
+        full_scale: the number that a sample of 32768 stands for.
+    """
+
+    axes: int
+    full_scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class InputSpec:
     """Shape, element kind and normalization of one model input.
 
@@ -25,6 +38,7 @@ class InputSpec:
             than this; None: they choose from none.
         rate: samples a second of sound that it takes as 16 bits; a longer recording gives what it
             begins with, or several samples; None: it takes none.
+        sensor: what recordings of a sensor it takes; None: it takes none.
     """
 
     name: str
@@ -34,6 +48,7 @@ class InputSpec:
     normalize: Normalize | None = None
     rows: int | None = None
     rate: int | None = None
+    sensor: SensorForm | None = None
 
     @property
     def sample(self) -> tuple[int, ...]:

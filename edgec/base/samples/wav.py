@@ -122,6 +122,11 @@ def read_sound(path: Path, rate: int, *, resample: bool = False) -> Array:
 
 
 def _check_waveform(spec: InputSpec) -> None:
+    if spec.sensor is not None:
+        raise ConfigError(
+            "is sound, and this front end takes samples of a sensor",
+            hint="give a .csv file, a line for each time, or arrays (.npz)",
+        )
     if max(spec.sample, default=0) != spec.elements or spec.length_axis is not None:
         raise ConfigError(
             f"a recording is no sample of the model's input {list(spec.shape)}",

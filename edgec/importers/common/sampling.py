@@ -13,7 +13,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Value
 from edgec.ir.ops import ResizeMode
 
-MAX_CELLS = 1 << 15
+MAX_CELLS = 1 << 16
 """Most rows or columns of an output; their sources are stored one by one."""
 
 

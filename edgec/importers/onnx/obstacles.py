@@ -37,10 +37,6 @@ _POSITIONS = Obstacle(
 _SHAPES = Obstacle(
     "its input is not known at compile time", "export the model with fixed shapes, or give --shape"
 )
-_SPECTRA = Obstacle(
-    "spectra are not computed at run time",
-    "write it as Conv with the constant waves as weights, or give the network the spectrum",
-)
 _INTEGERS = Obstacle(
     "integers are not computed with at run time", "export the model with this result as an input"
 )
@@ -91,7 +87,6 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
         **dict.fromkeys(("NonZero", "Unique", "Compress"), _DATA_SIZES),
         **dict.fromkeys(("RoiAlign", "MaxRoiPool", "DeformConv"), _POSITIONS),
         **dict.fromkeys(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"), _SHAPES),
-        "DFT": _SPECTRA,
         **dict.fromkeys(
             ("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"), _INTEGERS
         ),

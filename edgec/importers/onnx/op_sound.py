@@ -48,6 +48,41 @@ def stft(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.emit(ops.Spectrum(hop, points), y, Constant(node.input_name(2), window))
 
 
+def dft(ctx: Context, node: OnnxNode) -> Tensor:
+    """Real numbers [..., n, 1], one side, over the last axis but one, constant length; what must
+    follow is the same as after STFT.  A constant window before it, and frames that Gather takes of
+    one signal, become part of it.
+    """
+    x = require_real(node.data_value(0))
+    rank = len(x.shape)
+    if node.flag("inverse", False):
+        raise UnsupportedError("the inverse of a spectrum", "give the network the samples")
+    if not node.flag("onesided", False):
+        raise UnsupportedError("both sides of a spectrum", "set onesided to 1 (torch.fft.rfft)")
+    if node.opset < 20:
+        axis = node.integer("axis", 1)
+    else:
+        axis = node.whole_number(2, "axis") if node.has(2) else -2
+    if rank < 3 or x.shape[-1] != 1 or axis not in (rank - 2, -2):
+        raise UnsupportedError(
+            f"a spectrum over axis {axis} of {list(x.shape)}", "let it be [..., n, 1], over n"
+        )
+    width = x.shape[-2]
+    points = node.whole_number(1, "dft_length") if node.has(1) else width
+    if not 8 <= points <= _MOST_POINTS:
+        raise UnsupportedError(f"frames of {points} samples", f"take frames of 8 to {_MOST_POINTS}")
+    samples = int(np.prod(x.shape))
+    if sum(size > 1 for size in x.shape[:-2]) > 1:
+        raise UnsupportedError("frames of several signals", "give it those of one")
+    y = ctx.reshape(x, (1, samples))
+    box = Constant(f"{node.outputs[0]}/window", np.ones(min(width, points), np.float32))
+    used = samples - width + len(box.array)
+    if used < samples:
+        y = ctx.emit(ops.Slice((0, 0), (1, 1), (1, used)), y)
+    found = ctx.emit(ops.Spectrum(width, points), y, box)
+    return ctx.reshape(found, (*x.shape[:-2], points // 2 + 1, 2))
+
+
 def window(_ctx: Context, node: OnnxNode) -> Tensor:
     """Constant size; periodic or not."""
     size = node.whole_number(0, "size")

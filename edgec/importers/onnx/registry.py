@@ -79,6 +79,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Cosh": op_elementwise.unary,
         "CumProd": op_reduce.cumulative_product,
         "CumSum": op_reduce.cumulative_sum,
+        "DFT": op_sound.dft,
         "DepthToSpace": op_shape.depth_to_space,
         "DequantizeLinear": op_quant.dequantize_linear,
         "Div": op_elementwise.div,

@@ -22,6 +22,7 @@ from edgec.ir.qops.attention import (
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.binary import QDiv, QMul, QSquaredDifference
 from edgec.ir.qops.binary_layers import LARGEST_DEPTH, BinaryLayer, QBinaryConv, QBinaryGemm
+from edgec.ir.qops.biquad import QBiquad
 from edgec.ir.qops.chain import (
     BROADCAST,
     CHAINED,
@@ -64,6 +65,7 @@ from edgec.ir.qops.rows import (
     QRowsInto,
     RowView,
 )
+from edgec.ir.qops.sensor_features import QSensorFeatures
 from edgec.ir.qops.signs import SIGNS, WORD_BITS, QSigns
 from edgec.ir.qops.softmax import LOG_BITS, QLogSoftmax, QSoftmax
 from edgec.ir.qops.softmax_rules import (
@@ -128,6 +130,7 @@ __all__ = [
     "QAveragePool",
     "QBinaryConv",
     "QBinaryGemm",
+    "QBiquad",
     "QCarry",
     "QChain",
     "QChannelsJoined",
@@ -162,6 +165,7 @@ __all__ = [
     "QResizeNearest",
     "QRowsFrom",
     "QRowsInto",
+    "QSensorFeatures",
     "QSigns",
     "QSlice",
     "QSlide",

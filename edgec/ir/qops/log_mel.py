@@ -12,6 +12,7 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import bit_length
 from edgec.ir.qops.base import LIMITS, IntegerOperator, need_clamp, need_dtype, need_shift
+from edgec.ir.qops.dft import dft_macs, is_computed, powers, quarter_points
 from edgec.ir.qops.operands import Operand, numbers, table, value
 from edgec.ir.qops.softmax import LOG_BITS, binary_logarithm
 from edgec.ir.shapes import need
@@ -20,45 +21,34 @@ SAMPLE_BITS = 15
 """Fraction bits of the window and of `QLogMel.emphasis`; left shift of a sample."""
 FULL_BITS = 29
 """Bits to which a frame is scaled up."""
-SINE_BITS = 30
-"""Fraction bits of the sines."""
 POWER_SHIFT = 14
 """Bits of a power that are dropped, so that sums of its products with weights fit 64 bits."""
 MOST_UP = 30
 """Most bits by which the added number is moved up, for quiet frames."""
-_MOST_FFT = 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class QLogMel(IntegerOperator):
-    """x int16 [1, L], samples; window int16 const [W]; sines int32 const [N/4 + 1]; bank int16
-    const [K], weights of all filters one after the other; bins int16 const [C, 2], the first bin of
-    each filter and how many it has; y int16 [1, T, C], ``T = (L - W - p) / hop + 1``, where p is 1
-    with `emphasis`, else 0.  N is a power of 2, at least W.
+    """x int16 [1, L], samples; window int16 const [W]; sines int32 const, `dft.quarter_sines` of N
+    `points`, at least W; bank int16 const [K], weights of all filters one after the other; bins
+    int16 const [C, 2], the first bin of each filter and how many it has; y int16 [1, T, C],
+    ``T = (L - W - p) / hop + 1``, where p is 1 with `emphasis`, else 0.
 
     Of frame t, ``u[n] = x[t * hop + n]``:
 
     1. ``e[n] = (u[n + p] << 15) - emphasis * u[n]``, n < W;
        ``h = min(29 - bitlen(max |e|), 14)``, 0 where all are 0;
        ``v[n] = rshr(e[n] * window[n], 15 - h)``, 0 from W to N.
-    2. Z = DFT of ``v[2i] + j v[2i + 1]`` of M = N/2 points by decimation in time, halved in each of
-       its stages: ``a, b -> (a + w b + 1) >> 1, (a - w b + 1) >> 1``, where the parts of ``w b``
-       are rounded, ``rshr(..., 30)``.
-    3. For 0 < k <= M/2, k' = M - k: ``E = rshr(Z[k] + conj Z[k'], 1)``,
-       ``O = rshr(-j (Z[k] - conj Z[k']), 1)``, t = w[k] O as above;
-       ``p[k] = |E + t|^2``, ``p[k'] = |E - t|^2``; ``p[0], p[M] = (re Z[0] +- im Z[0])^2``.
-    4. ``r[k] = floor(sqrt(p[k]))`` with `magnitude`, else ``p[k] >> 14``;
+    2. The powers p of the bins of v by the DFT of `ir.qops.dft`.
+    3. ``r[k] = floor(sqrt(p[k]))`` with `magnitude`, else ``p[k] >> 14``;
        ``s[c] = sum bank * r + (more << n)``, ``n = d h - more_shift`` (to the right where n < 0),
        where d is 1 with `magnitude`, else 2.
-    5. ``y = clamp(rshr((log2(s) - (d h << 16) + offset) * multiplier, shift))``, log2 with 16
+    4. ``y = clamp(rshr((log2(s) - (d h << 16) + offset) * multiplier, shift))``, log2 with 16
        fraction bits of the first 32 bits of s; `low` where s is 0.
-
-    ``w[k] = exp(-2 pi j k / N)`` with 30 fraction bits, from ``sines[k] = sin(2 pi k / N)``.
-    |v| <= 2^29, so all parts of Z stay below 2^30.5, powers below 2^62, and by Parseval's theorem
-    their sum below 2^60.
 
     Attributes:
         hop: samples from frame to frame.
+        points: points of the DFT.
         emphasis: the share of the sample before that is taken off, 15 fraction bits.
         magnitude: filters weigh the square roots of powers.
         more, more_shift: what is added to the sums; it keeps logarithms of silence finite.
@@ -76,6 +66,7 @@ class QLogMel(IntegerOperator):
         bins: T = field(metadata=table(DType.INT16))
 
     hop: int
+    points: int
     emphasis: int
     magnitude: bool
     more: int
@@ -100,15 +91,15 @@ class QLogMel(IntegerOperator):
         need(len(inputs.x) == 2 and inputs.x[0] == 1, "x must be [1, L]")
         need(len(inputs.bins) == 2 and inputs.bins[1] == 2, "the bins must be [C, 2]")
         (width,) = inputs.window
-        size = 4 * (inputs.sines[0] - 1)
-        need(size & (size - 1) == 0 and 8 <= size <= _MOST_FFT, f"a DFT of {size} points")
-        need(1 <= width <= size, "the window is longer than the DFT")
+        need(is_computed(self.points), f"a DFT of {self.points} points")
+        need(inputs.sines[0] == quarter_points(self.points) + 1, "waves of another DFT")
+        need(1 <= width <= self.points, "the window is longer than the DFT")
         rest = inputs.x[1] - width - self.before
         need(self.hop >= 1 and rest >= 0 and rest % self.hop == 0, "x is no number of frames")
         return (1, rest // self.hop + 1, inputs.bins[0])
 
     def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
-        return output[1] * frame_macs(inputs.window[0], 4 * (inputs.sines[0] - 1))
+        return output[1] * (inputs.window[0] + dft_macs(self.points))
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.array.reshape(-1, inputs.x.array.shape[-1]).astype(np.int64)
@@ -116,7 +107,7 @@ class QLogMel(IntegerOperator):
         starts = np.arange(0, x.shape[1] - width - self.before + 1, self.hop)
         frames = x[:, starts[:, None] + np.arange(width + self.before)]
         scaled, up = self._scaled(frames, inputs.window.wide)
-        weighed = self._weighed(_powers(scaled, inputs.sines.wide))
+        weighed = self._weighed(powers(scaled, inputs.sines.wide, self.points))
         sums = np.zeros((*up.shape, len(rows)), np.uint64)
         at = 0
         for channel, (first, count) in enumerate(rows):
@@ -134,17 +125,17 @@ class QLogMel(IntegerOperator):
         down = (SAMPLE_BITS - up)[..., None]
         return (e * window + (1 << (down - 1))) >> down, up
 
-    def _weighed(self, powers: Array) -> Array:
+    def _weighed(self, power: Array) -> Array:
         """The numbers of bins that filters weigh, of their powers, uint64."""
         if not self.magnitude:
-            return (powers >> POWER_SHIFT).astype(np.uint64)
-        root = np.sqrt(powers.astype(np.float64)).astype(np.int64)
-        root -= root * root > powers
-        root += (root + 1) * (root + 1) <= powers
+            return (power >> POWER_SHIFT).astype(np.uint64)
+        root = np.sqrt(power.astype(np.float64)).astype(np.int64)
+        root -= root * root > power
+        root += (root + 1) * (root + 1) <= power
         return root.astype(np.uint64)
 
     def _codes(self, sums: Array, up: Array) -> Array:
-        """Step 5 and the end of step 4."""
+        """Step 4 and the end of step 3."""
         moved = self.power * up - self.more_shift
         left, right = np.maximum(moved, 0), np.minimum(np.maximum(-moved, 0), 31)
         total = sums + ((self.more << left) >> right).astype(np.uint64)[..., None]
@@ -167,62 +158,7 @@ class QLogMel(IntegerOperator):
         need(abs(self.offset) < 1 << 24 and 0 < self.multiplier < 1 << 31, "bad logarithms")
         window, bank, bins = (numbers(t) for t in (inputs.window, inputs.bank, inputs.bins))
         need(bool(np.all(window >= 0) and np.all(bank >= 0)), "a negative weight")
-        last = 2 * (inputs.sines.shape[0] - 1)
+        last = self.points // 2
         fits = (bins[:, 0] >= 0) & (bins[:, 1] >= 1) & (bins.sum(axis=1) <= last + 1)
         need(bool(np.all(fits)), "a filter without a bin, or beyond the spectrum")
         need(int(bins[:, 1].sum()) == len(bank), "weights of other filters")
-
-
-def frame_macs(width: int, size: int) -> int:
-    """Multiply-accumulates of a frame: window, butterflies, bins, and two filters for each bin."""
-    butterflies = size * ((size // 2).bit_length() - 1)
-    return width + butterflies + 4 * size
-
-
-def _wave(sines: Array, index: Array) -> tuple[Array, Array]:
-    """Cosine and sine of ``2 pi index / N``, index at most N/2."""
-    quarter = len(sines) - 1
-    rising = index <= quarter
-    sine = sines[np.where(rising, index, 2 * quarter - index)]
-    cosine = np.where(rising, sines[np.abs(quarter - index)], -sines[np.abs(index - quarter)])
-    return cosine, sine
-
-
-def _turned(re: Array, im: Array, wave: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Products of complex numbers with ``cosine - j sine``, rounded."""
-    cosine, sine = wave
-    return (
-        rshr(re * cosine + im * sine, SINE_BITS),
-        rshr(im * cosine - re * sine, SINE_BITS),
-    )
-
-
-def _powers(v: Array, sines: Array) -> Array:
-    """Steps 2 and 3: the powers p [..., N/2 + 1] of frames v [..., W]."""
-    half = 2 * (len(sines) - 1)
-    padded = np.zeros((*v.shape[:-1], 2 * half), np.int64)
-    padded[..., : v.shape[-1]] = v
-    bits = half.bit_length() - 1
-    order = np.zeros(half, np.int64)
-    for bit in range(bits):
-        order |= ((np.arange(half) >> bit) & 1) << (bits - 1 - bit)
-    re, im = padded[..., 0::2][..., order], padded[..., 1::2][..., order]
-    size = 1
-    while size < half:
-        wave = _wave(sines, np.arange(size) * (half // size))
-        re, im = (each.reshape(*v.shape[:-1], -1, 2, size) for each in (re, im))
-        turned = _turned(re[..., 1, :], im[..., 1, :], wave)
-        both = zip((re[..., 0, :], im[..., 0, :]), turned, strict=True)
-        re, im = (np.stack([rshr(a + t, 1), rshr(a - t, 1)], axis=-2) for a, t in both)
-        re, im = (each.reshape(*v.shape[:-1], half) for each in (re, im))
-        size *= 2
-    powers = np.zeros((*v.shape[:-1], half + 1), np.int64)
-    powers[..., 0] = (re[..., 0] + im[..., 0]) ** 2
-    powers[..., half] = (re[..., 0] - im[..., 0]) ** 2
-    k = np.arange(1, half // 2 + 1)
-    a, b, c, d = re[..., k], im[..., k], re[..., half - k], im[..., half - k]
-    even = rshr(a + c, 1), rshr(b - d, 1)
-    odd = _turned(rshr(b + d, 1), rshr(c - a, 1), _wave(sines, k))
-    powers[..., k] = (even[0] + odd[0]) ** 2 + (even[1] + odd[1]) ** 2
-    powers[..., half - k] = (even[0] - odd[0]) ** 2 + (even[1] - odd[1]) ** 2
-    return powers

@@ -9,6 +9,7 @@ from edgec.base.errors import QuantizationError, UnsupportedModelError, Unsuppor
 from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.dft import LEAST_POINTS, MOST_POINTS, MOST_RADIX, is_computed
 from edgec.ir.searched import is_open
 
 _ENDLESS = 1e30
@@ -151,10 +152,11 @@ def _sound_obstacle(graph: Graph, node: Node) -> Obstacle | None:
             "let a power or magnitude, filters and a logarithm follow it whose operand is kept "
             "above 0: log(x + 1e-6), or log(clamp(x, min=1e-6))",
         )
-    if attrs.points & (attrs.points - 1):
+    if not is_computed(attrs.points):
         return (
             f"spectra of {attrs.points} points are not computed",
-            "take a power of 2 for n_fft, 256 or 512; a shorter window may stay (win_length)",
+            f"take {LEAST_POINTS} to {MOST_POINTS} for n_fft, with no prime factor above "
+            f"{MOST_RADIX}; a shorter window may stay (win_length)",
         )
     window = graph.constants[ops.LogMel.Inputs.of(node.inputs).window].array
     if window.min() < 0 or window.max() <= 0:

@@ -1,4 +1,4 @@
-"""Facts on a network that takes samples of sound."""
+"""Facts on a network that takes samples of sound or of a sensor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class FrontEndReport:
 
     Attributes:
         text: its name with what differs from its defaults, as `--front-end` reads it.
-        rate: samples a second.
+        rate: samples a second, of all axes together.
         input: the input of the model's file that its features are for.
         window: samples that an output depends on; of one that depends on all sound, those of a
             recording.
@@ -27,10 +27,12 @@ class FrontEndReport:
         remembers: outputs depend on all sound since the last reset, so each recording begins with
             one.
         steps: runs of the model's file in a recording; more than one where it has a state.
+        sensor_axes: axes of a sensor, whose samples come in turn; 0: it takes sound.
+        full_scale: the number that a sample of 32768 stands for.
     """
 
     text: str
-    rate: int
+    rate: int | float
     input: TensorReport
     window: int
     frames: int
@@ -41,3 +43,5 @@ class FrontEndReport:
     delay: int = 0
     remembers: bool = False
     steps: int = 1
+    sensor_axes: int = 0
+    full_scale: float = 1.0

@@ -5,12 +5,13 @@ import specs as s
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.qops.sensor_features import STATISTICS
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
 
 _LOG_MEL = qops.QLogMel(
-    *(160, 31744),
+    *(160, 512, 31744),
     magnitude=False,
     more=1 << 30,
     more_shift=5,
@@ -21,7 +22,7 @@ _LOG_MEL = qops.QLogMel(
     high=16000,
 )
 _LOG_MEL_OF_MAGNITUDES = qops.QLogMel(
-    *(320, 0),
+    *(320, 720, 0),
     magnitude=True,
     more=0,
     more_shift=0,
@@ -31,6 +32,9 @@ _LOG_MEL_OF_MAGNITUDES = qops.QLogMel(
     low=-32768,
     high=32767,
 )
+
+_ALL = qops.QSensorFeatures(3, 100, 50, STATISTICS, 100, -2_000_000, DType.INT8)
+_FEW = qops.QSensorFeatures(1, 64, 64, ("mean", "rms"), 0, 0, DType.INT16)
 
 _PAIRS = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
 _SPACE = ((s.Loop(8, (1,)),), (s.Loop(25, (8,)),))
@@ -105,8 +109,12 @@ CASES: dict[str, KernelSpec] = {
     "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
     "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
-    "log_mel": s.LogMel(*(2, 40, 400, 512, 500), _LOG_MEL),
-    "log_mel_magnitude": s.LogMel(*(1, 10, 480, 512, 400), _LOG_MEL_OF_MAGNITUDES),
+    "log_mel": s.LogMel(*(2, 40, 400, 500), _LOG_MEL),
+    "log_mel_magnitude": s.LogMel(*(1, 10, 480, 400), _LOG_MEL_OF_MAGNITUDES),
+    "biquad": s.Biquad(60, 3, 1, 4, 42),
+    "biquad_decimated": s.Biquad(64, 1, 4, 2, 8),
+    "sensor_features": s.SensorFeatures(2, 3, 40, _ALL),
+    "sensor_features_statistics": s.SensorFeatures(1, 0, 0, _FEW),
     "micro_features": s.MicroFeatures(2, 40, 480, 160, 480),
     "tree_ensemble": s.TreeEnsemble(20, 3, 1 << 30, qops.Requant31(41)),
     "arg_max": s.ArgMax(1, 10, 1, last=False),

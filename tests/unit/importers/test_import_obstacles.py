@@ -49,7 +49,6 @@ def test_operators_of_classical_machine_learning_are_not_called_unknown_to_onnx(
     ("op", "words"),
     [
         ("RoiAlign", "constant positions"),
-        ("DFT", "Conv with the constant waves"),
         ("SomethingNew", "rewrite it"),
     ],
 )

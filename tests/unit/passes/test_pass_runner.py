@@ -50,7 +50,7 @@ def test_the_whole_pipeline_and_its_dump(tmp_path: Path):
     assert_same_function(graph, result.graph)
     assert [node.op for node in result.graph.nodes] == ["Conv", "Clip"]
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names[:2] == ["03-clean.txt", "04-fuse_log_mel.txt"]
+    assert names[:2] == ["03-clean.txt", "04-frame_spectra.txt"]
     assert (tmp_path / names[-1]).read_text() == graph_text(result.graph)
 
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.log_mel import frame_macs
+from edgec.ir.qops.dft import dft_macs, numbers_of, quarter_points, radices
 from edgec.kernels.common.parts import Parts, Run, WeightReads
+from edgec.kernels.common.transform import transform_parts
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
@@ -25,7 +26,6 @@ class LogMel:
     Attributes:
         frames, filters: shape of y.
         width: samples of a frame.
-        size: points of the DFT.
         weights: of all filters.
         op: the operator, with all other numbers.
     """
@@ -35,19 +35,43 @@ class LogMel:
     frames: int
     filters: int
     width: int
-    size: int
     weights: int
     op: qops.QLogMel
 
     @property
+    def size(self) -> int:
+        """Points of the DFT."""
+        return self.op.points
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates of one call."""
-        return self.frames * frame_macs(self.width, self.size)
+        return self.frames * (self.width + dft_macs(self.size))
 
     @property
     def scratch_bytes(self) -> int:
-        """The bins of a frame."""
-        return _BIN_BYTES * (self.size // 2 + 1)
+        """The transform of a frame, and its bins in the same place."""
+        return _BIN_BYTES * max(numbers_of(self.size), self.size // 2 + 1)
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """Of the stages of the transform."""
+        return radices(self.size)
+
+    @property
+    def stages(self) -> int:
+        """Number of the stages."""
+        return len(self.radices)
+
+    @property
+    def twos(self) -> int:
+        """Number of the stages of radix 2, the first ones."""
+        return self.radices.count(2)
+
+    @property
+    def quarter(self) -> int:
+        """A quarter of the points of the sine that waves are taken from."""
+        return quarter_points(self.size)
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -62,7 +86,6 @@ def spec(graph: Graph, node: Node, _target: Target) -> LogMel:
         frames=frames,
         filters=filters,
         width=inputs.window[0],
-        size=4 * (inputs.sines[0] - 1),
         weights=inputs.bank[0],
         op=attrs,
     )
@@ -75,22 +98,16 @@ def overlap(_spec: LogMel) -> Distances:
 
 def parts(spec: LogMel, _run: Run) -> Parts:
     """Counts of a call: frames, and what each runs for samples, the DFT, its bins and filters."""
-    half = spec.size // 2
-    stages = half.bit_length() - 1
     of_frame = {
         "frame": 1,
         "sample": spec.width,
         "zero after the samples": spec.size - spec.width,
-        "place of the transform": half,
-        "stage": stages,
-        "wave": half - 1,
-        "butterfly": half // 2 * stages,
-        "magnitudes of two bins" if spec.op.magnitude else "powers of two bins": half // 2,
         "filter": spec.filters,
         "weight": spec.weights,
+        **transform_parts(spec.size, magnitude=spec.op.magnitude),
     }
     counts = {name: float(spec.frames * count) for name, count in of_frame.items()}
-    tables = 2 * spec.width + 4 * (spec.size // 4 + 1) + 2 * spec.weights
+    tables = 2 * spec.width + 4 * (quarter_points(spec.size) + 1) + 2 * spec.weights
     return Parts({"call": 1.0} | counts, _CODE_BYTES, WeightReads(tables, spec.frames))
 
 
