@@ -1,7 +1,4 @@
-"""Contexts of templates: one frozen dataclass per template, everything decided and named.
-
-`tests/unit/codegen/test_templates.py` checks that templates use these fields, and all of them.
-"""
+"""Contexts of templates, a frozen dataclass for each; tests check that templates use all fields."""
 
 from __future__ import annotations
 
