@@ -60,6 +60,7 @@ from edgec.kernels.m0.dense_1x4_s16_m0 import FAMILY as M0_DENSE_1X4_S16
 from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_line_s8_m0 import FAMILY as M0_DEPTHWISE_LINE
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
+from edgec.kernels.neon.add_s8_neon import FAMILY as NEON_TFLITE_ADD
 from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.binary_4x4_neon import FAMILY as NEON_BINARY
@@ -120,6 +121,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     NEON_LUT,
     NEON_RESCALE,
     NEON_ADD,
+    NEON_TFLITE_ADD,
     NEON_NORM,
     NEON_ATTENTION,
     DSP_ATTENTION,

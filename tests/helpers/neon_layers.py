@@ -116,6 +116,33 @@ def paired_layers(seed: int, count: int) -> Graph:
     return layer.builder.build()
 
 
+def tflite_sums(seed: int) -> Graph:
+    """Sums and differences of int8 of one shape in TensorFlow Lite Micro's arithmetic."""
+    layer = Layer(seed)
+    rng, values = layer.rng, layer.builder.values
+    for count in (1, 7, 8, 63, 64, 100):
+        for shifts in ((0, 1, 18), (2, 0, 19), (1, 3, 17), (0, 0, 31)):
+            zero_points = [int(n) for n in rng.choice([-128, -3, 0, 127], 3)]
+            a, b, y = (QuantParams.per_tensor(0.05, each) for each in zero_points)
+            low, high = layer.pick([(-128, 127), (-50, 60)])
+            multipliers = [int(n) for n in rng.integers(2**30, 2**31, 3)]
+            factors = [n for pair in zip(multipliers, shifts, strict=True) for n in pair]
+            form = qops.TfliteSum(
+                *zero_points[:2],
+                *factors,
+                zero_points[2],
+                low,
+                high,
+                subtracts=layer.pick([0, 1]) > 0,
+            )
+            inputs = [layer.input(1, count) for _ in range(2)]
+            for name, quant in zip(inputs, (a, b), strict=True):
+                layer.builder.value(dataclasses.replace(values[name], quant=quant))
+            made = layer.node(qops.QAdd(form), inputs, DType.INT8)
+            layer.builder.value(dataclasses.replace(values[made], quant=y))
+    return layer.builder.build()
+
+
 def depthwise_cases(seed: int, count: int) -> tuple[Case, ...]:
     """Depthwise layers that no one chose: lines and images, also of more than 64 taps."""
     rng = np.random.default_rng(seed)

@@ -50,6 +50,7 @@ from edgec.kernels.m0.dense_1x4_s16_m0 import Dense1x4S16M0
 from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.m0.depthwise_line_s8_m0 import DepthwiseLineM0
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
+from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.binary_4x4_neon import Binary4x4
@@ -137,6 +138,7 @@ __all__ = [
     "Step",
     "StreamAddNeon",
     "StridedCopy",
+    "TfliteAddNeon",
     "TopK",
     "TreeEnsemble",
     "WindowDot",

@@ -20,6 +20,7 @@ from neon_layers import (
     others,
     paired_layers,
     products,
+    tflite_sums,
 )
 from parity import Sample, samples_of
 from random_transformer import OPERATORS, Layer, operators
@@ -44,6 +45,7 @@ GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
     ),
     "convolutional": (lambda: convolutional(1, 2), {"dense_4x4_s8_neon"}),
     "depthwise": (lambda: depthwise(1, 12), {"depthwise_s8_neon"}),
+    "sums": (lambda: tflite_sums(1), {"add_s8_neon"}),
 }
 """Graphs, and the kernels that they must reach."""
 QUICK_NETS = ("vit", "cct")

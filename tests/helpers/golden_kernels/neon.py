@@ -54,10 +54,10 @@ CASES: dict[str, KernelSpec] = {
     "dense_8x8_residual": s.Dense8x8(POINTWISE, 9, 9, rescale16=Rescale16(WIDE, residual=True)),
     "dense_8x8_narrow": s.Dense8x8(ODD, 17, 9, rescale16=Rescale16(BYTE)),
     "average_pool_neon": s.AveragePool(
-        planes(32, 2), True, DType.INT8, -3, Requant31(32, 5), has_neon=True
+        _ROWS, True, DType.INT8, -3, Requant31(32, 5), has_neon=True
     ),
     "average_pool_codes_neon": s.AveragePool(
-        planes(16, 1), False, DType.INT8, 0, CodeMean(0, 127), has_neon=True
+        _ROWS, False, DType.INT8, 0, CodeMean(0, 127), has_neon=True
     ),
     "depthwise_neon": s.DepthwiseNeon(planes(9, 2), _PAIRS, 38),
     "depthwise_neon_folded": s.DepthwiseNeon(WINDOW, _PAIRS, 30),
@@ -85,5 +85,7 @@ CASES: dict[str, KernelSpec] = {
     "norm_neon": s.NormNeon(4, 67, True, 4, 17, -127, 127, DType.INT8),
     "rescale_neon": s.RescaleNeon(100, DType.INT16, Rescale16(BYTE)),
     "add_s16_neon": s.StreamAddNeon(100),
+    "add_s8_neon": s.TfliteAddNeon(100, False, 2, 0, 17),
+    "add_s8_neon_difference": s.TfliteAddNeon(64, True, 0, 1, 0),
     "lut_neon": s.LutNeon(100),
 }

@@ -22,6 +22,7 @@ from edgec.ir import Graph, qops
 from edgec.kernels.common.form_ends import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.generic.gemm import Gemm
+from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
@@ -252,6 +253,7 @@ def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
 def test_distances_of_kernels_by_element() -> None:
     rescale16 = Rescale16(qops.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
     assert distances(StreamAddNeon(30)) == (0, 0)
+    assert distances(TfliteAddNeon(30, False, 0, 1, 18)) == (0, 0)
     assert distances(LutNeon(30)) == (0, None)
     assert distances(RescaleNeon(30, DType.INT16, rescale16)) == (0,)
     assert distances(RescaleNeon(30, DType.INT8, rescale16)) == (29,)
