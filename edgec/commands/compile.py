@@ -58,6 +58,7 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
+from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.rows import check_rows
 from edgec.workflow.said_front_end import with_said_front_end
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY
@@ -122,6 +123,7 @@ def compile_model(
         ready, pools = plan_pooled_layers(
             heard_model(with_stream(exact, options.stream), front), target, options.pool, say
         )
+        ready, pools = with_rounded_channels(ready, pools, target, options)
         say("planning memory")
         made, placement, speed, rows = placed(pools, target, options, say)
         program = made.program

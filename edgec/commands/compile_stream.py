@@ -7,6 +7,7 @@ from edgec.commands.compile_placed import placed
 from edgec.report.model import StreamReport
 from edgec.target.board import Board
 from edgec.workflow.integer import IntegerModel
+from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.stream import model_axes
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -25,7 +26,8 @@ def stream_report(
     found = model.stream
     if found is None:
         return None
-    _, pools = plan_pooled_layers(whole, board, options.pool, no_progress)
+    planned = plan_pooled_layers(whole, board, options.pool, no_progress)
+    _, pools = with_rounded_channels(*planned, board, options)
     window = placed(pools, board, options)
     return StreamReport(
         window=found.window,

@@ -14,6 +14,7 @@ from torch.nn import functional
 from edgec.base.errors import TrainingError
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.operator import Operator as Operation
 from edgec.ir.operator import OperatorTable
 from edgec.ir.shapes import Pads2D
 
@@ -44,14 +45,22 @@ def operator(node: Node) -> Operator:
         TrainingError: nothing does.
     """
     found = OPERATORS.get(type(node.attrs))
-    known = not isinstance(node.attrs, ops.Unary) or node.attrs.kind in _UNARY
-    if found is None or not known:
+    if found is None or not _is_known(node.attrs):
         unsupported(node, "the operator is not supported in training")
     if _mixes_samples(node.attrs):
         unsupported(node, "it works along the first axis, which holds the samples")
     if isinstance(node.attrs, ops.Attention) and _is_masked(node):
         unsupported(node, "attention with a mask or a bias is not supported in training")
     return found
+
+
+def _is_known(attrs: Operation) -> bool:
+    """Whether all functions of an operator are in the tables."""
+    if not isinstance(attrs, ops.Unary):
+        return type(attrs) in OPERATORS
+    if attrs.kind is ops.UnaryKind.COMPOSED:
+        return all(_is_known(step.attrs) for step in attrs.steps)
+    return attrs.kind in _UNARY
 
 
 def _is_masked(node: Node) -> bool:
@@ -276,7 +285,18 @@ def _attention(attrs: ops.Attention, inputs: ops.Attention.Inputs[Tensor]) -> Te
 
 @OPERATORS.entry(ops.Unary)
 def _unary(attrs: ops.Unary, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    if attrs.kind is ops.UnaryKind.COMPOSED:
+        return _composed(attrs, inputs.x)
     return _UNARY[attrs.kind](inputs.x, attrs)
+
+
+def _composed(attrs: ops.Unary, x: Tensor) -> Tensor:
+    known = [x]
+    for step in attrs.steps:
+        number = torch.tensor(step.number, dtype=x.dtype, device=x.device)
+        operands = [number if at is None else known[at] for at in step.operands]
+        known.append(OPERATORS[type(step.attrs)](step.attrs, step.attrs.Inputs.of(operands)))
+    return known[-1]
 
 
 def _shrink(x: Tensor, attrs: ops.Unary) -> Tensor:

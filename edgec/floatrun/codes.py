@@ -9,7 +9,7 @@ from types import MappingProxyType
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.floatrun.ops_elementwise import Function, element_function
+from edgec.floatrun.ops_elementwise import Function, composed, element_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
@@ -60,6 +60,8 @@ _DOMAINS: Mapping[UnaryKind, tuple[float, float]] = MappingProxyType(
 
 def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
     """The function of an operator on float64 arrays of what codes stand for."""
+    if isinstance(attrs, ops.Unary) and attrs.kind is UnaryKind.COMPOSED:
+        return composed(attrs, unary_function)
     function = element_function(attrs)
     if isinstance(attrs, ops.Clip):
         return function

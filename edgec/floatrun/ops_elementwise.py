@@ -92,10 +92,37 @@ def element_function(attrs: ops.Unary | ops.Clip) -> Function:
     if isinstance(attrs, ops.Clip):
         low, high = attrs.low, attrs.high
         return partial(clipped, low=low, high=high)
+    if attrs.kind is UnaryKind.COMPOSED:
+        return composed(attrs, element_function)
     function = _WITH_NUMBERS.get(attrs.kind)
     if function is None:
         return _PLAIN[attrs.kind]
     return lambda x: function(x, attrs.alpha, attrs.beta)
+
+
+def composed(attrs: ops.Unary, of: Callable[[ops.Unary | ops.Clip], Function]) -> Function:
+    """The function that the steps of a composition make.
+
+    Where it has no value, as 0 / 0 has none, it is 0: a table has an entry for each code.
+
+    Args:
+        attrs: a COMPOSED function.
+        of: gives the functions of its steps.
+    """
+
+    def result(x: Array) -> Array:
+        known = [x]
+        with np.errstate(all="ignore"):
+            for step in attrs.steps:
+                number = np.asarray(step.number)
+                operands = [number if at is None else known[at] for at in step.operands]
+                if isinstance(step.attrs, ops.Arithmetic):
+                    known.append(step.attrs.evaluate(step.attrs.Inputs.of(operands)))
+                else:
+                    known.append(of(step.attrs)(operands[0]))
+        return np.where(np.isnan(known[-1]), 0.0, known[-1])
+
+    return result
 
 
 _FEW = 1 << 12

@@ -20,13 +20,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.base.dtypes import Array, DType
+from edgec.base.dtypes import Array
 from edgec.base.portable_functions import log
 from edgec.floatrun.codes import unary_function
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
+from edgec.passes.cone import candidates, cone_between, elementwise, from_layer, is_real
 from edgec.passes.edit import sweep
 
 _NEAR = 0.125
@@ -42,7 +43,6 @@ _MOST_EXPONENT = 700.0
 """The exponential function of float64 ends beyond it, and is not infinite."""
 _TOLERANCE = 1e-5
 """GELU and its approximation differ by 4.7e-4; the constants of a file are float32."""
-_MOST_NODES = 16
 _LEAST_BEND = 1e-3
 """Least value beside a straight line that makes a bent one."""
 _LEAST_FACTOR = 0.1
@@ -68,17 +68,17 @@ def fuse_functions(graph: Graph) -> Graph:
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     # An operator of one function alone is no composition: nothing can be gained.
-    if not _elementwise(graph, node) or not _is_real(graph, node.output):
+    if not elementwise(graph, node) or not is_real(graph, node.output):
         return None
-    for source in _sources(graph, node):
-        cone = _cone(graph, node, source) if _is_real(graph, source) else None
+    for source in candidates(graph, node):
+        cone = cone_between(graph, node, source) if is_real(graph, source) else None
         if cone is None or len(cone) < 2:
             continue
         known = _recognised(_values(graph, node.output, source, {}))
         if known is None:
             continue
         attrs, factor = known
-        if _is_hard_sigmoid(attrs) and _from_layer(graph, source):
+        if _is_hard_sigmoid(attrs) and from_layer(graph, source):
             return None
         if factor == 1.0:
             return _fused(graph, node, cone, source, attrs)
@@ -116,82 +116,8 @@ def _scaled(
     return builder.build()
 
 
-def _sources(graph: Graph, node: Node) -> Iterator[str]:
-    """Values that the operators before `node` read: candidates for x, the farthest first."""
-    found: dict[str, None] = {}
-    waiting = [node]
-    for part in waiting:  # grows while it is walked
-        for name in part.inputs:
-            if name not in graph.values or name in found:
-                continue
-            found[name] = None
-            producer = graph.producers.get(name)
-            if (
-                producer is not None
-                and len(waiting) < _MOST_NODES
-                and _elementwise(graph, producer)
-            ):
-                waiting.append(producer)
-    return reversed(found)
-
-
-def _cone(graph: Graph, node: Node, source: str) -> tuple[Node, ...] | None:
-    """The operators between `source` and `node`, in graph order; None if other values enter."""
-    found: dict[str, Node] = {}
-    waiting = [node]
-    while waiting:
-        part = waiting.pop()
-        if part.name in found:
-            continue
-        if not _elementwise(graph, part) or len(found) > _MOST_NODES:
-            return None
-        found[part.name] = part
-        for name in part.inputs:
-            if name == source or graph.is_constant(name):
-                continue
-            producer = graph.producers.get(name)
-            if producer is None or graph.values[name].quant is not None:
-                return None
-            waiting.append(producer)
-    return tuple(part for part in graph.nodes if part.name in found)
-
-
 def _is_hard_sigmoid(attrs: ops.Unary | ops.Clip) -> bool:
     return isinstance(attrs, ops.Unary) and attrs.kind is UnaryKind.HARD_SIGMOID
-
-
-def _from_layer(graph: Graph, name: str) -> bool:
-    """Whether a convolution or dense layer computes a value that one operator reads."""
-    while (made := graph.producers.get(name)) is not None:
-        if graph.sole_consumer(name) is None:
-            return False
-        if isinstance(made.attrs, ops.Weighted | ops.BatchNormalization):
-            return True
-        if not isinstance(made.attrs, ops.Transpose | ops.Reshape):
-            return False
-        name = made.first
-    return False
-
-
-def _elementwise(graph: Graph, node: Node) -> bool:
-    """Whether a node computes each element from one element of each value and numbers."""
-    if isinstance(node.attrs, ops.Clip):
-        return True
-    if isinstance(node.attrs, ops.Unary | ops.Cast):
-        return True
-    numbers = all(_is_number(graph, name) for name in node.inputs if graph.is_constant(name))
-    shapes = {graph.shape(name) for name in (*node.inputs, node.output) if name in graph.values}
-    return isinstance(node.attrs, ops.Arithmetic | ops.Where) and numbers and len(shapes) == 1
-
-
-def _is_real(graph: Graph, name: str) -> bool:
-    return graph.values[name].dtype is DType.FLOAT32
-
-
-def _is_number(graph: Graph, name: str) -> bool:
-    """Whether a constant holds one number, once or repeated."""
-    array = graph.constants[name].array
-    return array.size > 0 and bool((array == array.flat[0]).all())
 
 
 def _values(graph: Graph, name: str, source: str, known: dict[str, Array]) -> Array:

@@ -7,6 +7,7 @@ from edgec.passes.absorb_qdq import absorb_qdq
 from edgec.passes.base import Pass
 from edgec.passes.binarize import binarize
 from edgec.passes.clips import hoist_clip, restore_clip
+from edgec.passes.compose_functions import compose_functions
 from edgec.passes.expand_by_copies import expand_by_copies
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_attention import fuse_attention
@@ -71,6 +72,8 @@ REAL_PASSES = (
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),
+    # No pattern looks for its parts any more.
+    Pass("compose_functions", Stage.REAL, Stage.REAL, compose_functions),
     Pass("last_turn", Stage.REAL, Stage.REAL, last_turn),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )

@@ -37,6 +37,7 @@ from edgec.ir.weighted import (
     weighted_inputs,
     with_plain,
 )
+from edgec.passes.channel_entries import taken
 from edgec.passes.channel_plan import ChannelPlan, is_depthwise, plan_removal
 
 _WEIGHTED = (*PLAIN, *POOLED)
@@ -96,7 +97,7 @@ def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> 
         for index, name in enumerate(inputs):
             constant = graph.constants.get(name)
             if constant is not None and constant.shape and constant.shape[-1] == len(kept):
-                inputs[index] = _cut_constant(builder, constant, -1, kept)
+                inputs[index] = taken(builder, constant, -1, np.flatnonzero(kept))
     return replace(node, inputs=tuple(inputs))
 
 
@@ -105,7 +106,7 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
     x = inputs.x
     own = inputs.rows, inputs.b, inputs.multiplier
     weight, bias, multiplier = (graph.constants[name] for name in own)
-    rows = ~plan.drop[node.output]
+    rows = np.flatnonzero(~plan.drop[node.output])
     attrs: Any = node.attrs
     codes = bias.array.astype(np.int64)
     if is_depthwise(graph, node):
@@ -117,7 +118,7 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
     if isinstance(plain.output, qops.TwoRoundings31 | qops.Offset31):
         attrs = with_plain(attrs, replace(plain, output=plain.output.kept(rows)))
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
-    parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
+    parameters = (taken(builder, c, 0, rows) for c in (weight, folded, multiplier))
     return replace(node, attrs=attrs, inputs=inputs.with_rows(*parameters).names())
 
 
@@ -133,17 +134,3 @@ def _folded(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
     if np.any(np.abs(bias + share) > INT32_MAX):
         raise InternalError("a folded bias leaves 32 bits", where=node.name)
     return np.asarray(share)
-
-
-def _cut_constant(builder: GraphBuilder, constant: Constant, axis: int, kept: Array) -> str:
-    """The kept entries of a constant along an axis, under a new name unless nothing changes."""
-    array = np.compress(kept, constant.array, axis=axis)
-    quant = constant.quant
-    if quant is not None and quant.axis is not None and quant.axis == axis % array.ndim:
-        where = np.flatnonzero(kept)
-        quant = replace(
-            quant,
-            scale=tuple(quant.scale[i] for i in where),
-            zero_point=tuple(quant.zero_point[i] for i in where),
-        )
-    return builder.constant(constant.name, array, quant)

@@ -63,17 +63,62 @@ def _as_real(e: Emitter, stem: str, tensor: str, name: str) -> str:
     return e.emit(stem, "Cast", [tensor], to=TensorProto.FLOAT)
 
 
-@EXPORTERS.entry(ops.Clip)
-def _clip(e: Emitter, node: Node) -> None:
-    attrs = node.attrs_as(ops.Clip)
+@EXPORTERS.entry(ops.Clip, ops.Unary)
+def _function(e: Emitter, node: Node) -> None:
+    layout = common_layout(e, node)
+    attrs = node.attrs_as(ops.Clip, ops.Unary)
+    e.store(node.output, function(e, node.name, attrs, e.fetch(node.first, layout)), layout)
+
+
+def function(e: Emitter, stem: str, attrs: ops.Clip | ops.Unary, x: str) -> str:
+    """The output of an element function.
+
+    Args:
+        e: receives the nodes.
+        stem: what their names begin with.
+        attrs: the function.
+        x: the tensor it is applied to, in any layout.
+    """
+    if isinstance(attrs, ops.Clip):
+        return _clip(e, stem, attrs, x)
+    if attrs.kind is ops.UnaryKind.COMPOSED:
+        return _steps(e, stem, attrs, x)
+    y = _composed_unary(e, stem, attrs, x)
+    if y is not None:
+        return y
+    names = _UNARY_ATTRS.get(attrs.kind, ())
+    given = dict(zip(names, (attrs.alpha, attrs.beta), strict=False))
+    return e.emit(stem, attrs.kind.value, [x], **given)
+
+
+def _clip(e: Emitter, stem: str, attrs: ops.Clip, x: str) -> str:
     if attrs.low == 0.0 and math.isinf(attrs.high):
-        elementwise(e, node, "Relu")
-        return
-    low = "" if math.isinf(attrs.low) else e.scalar(f"{node.name}_low", attrs.low)
+        return e.emit(stem, "Relu", [x])
+    low = "" if math.isinf(attrs.low) else e.scalar(f"{stem}_low", attrs.low)
     bounds = [low]
     if not math.isinf(attrs.high):
-        bounds.append(e.scalar(f"{node.name}_high", attrs.high))
-    elementwise(e, node, "Clip", *bounds)
+        bounds.append(e.scalar(f"{stem}_high", attrs.high))
+    return e.emit(stem, "Clip", [x, *bounds])
+
+
+def _steps(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str:
+    """The output of a composition: its steps, one after the other."""
+    known = [x]
+    for step in attrs.steps:
+        if isinstance(step.attrs, ops.Clip | ops.Unary):
+            (place,) = step.operands
+            known.append(function(e, stem, step.attrs, known[place or 0]))
+            continue
+        operands = [
+            e.scalar(f"{stem}_number", step.number) if at is None else known[at]
+            for at in step.operands
+        ]
+        if isinstance(step.attrs, ops.SquaredDifference):
+            difference = e.emit(stem, "Sub", operands)
+            known.append(e.emit(stem, "Mul", [difference, difference]))
+        else:
+            known.append(e.emit(stem, _ARITHMETIC[type(step.attrs)], operands))
+    return known[-1]
 
 
 _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
@@ -88,19 +133,6 @@ _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
     }
 )
 """ONNX's names of the attributes that are `alpha` and `beta` here."""
-
-
-@EXPORTERS.entry(ops.Unary)
-def _unary(e: Emitter, node: Node) -> None:
-    attrs = node.attrs_as(ops.Unary)
-    layout = common_layout(e, node)
-    y = _composed_unary(e, node.name, attrs, e.fetch(node.first, layout))
-    if y is not None:
-        e.store(node.output, y, layout)
-        return
-    names = _UNARY_ATTRS.get(attrs.kind, ())
-    given = dict(zip(names, (attrs.alpha, attrs.beta), strict=False))
-    elementwise(e, node, attrs.kind.value, **given)
 
 
 @EXPORTERS.entry(ops.PRelu)

@@ -125,8 +125,8 @@ def unary(ctx: Context, node: OnnxNode) -> Tensor:
 def parametric(ctx: Context, node: OnnxNode) -> Tensor:
     """Any shape."""
     (first, alpha), *rest = _PARAMETERS[node.op]
-    second = [node.number(name, default) for name, default in rest]
-    attrs = ops.Unary(UnaryKind(node.op), finite_number(node.number(first, alpha)), *second)
+    beta = node.number(*rest[0]) if rest else 0.0
+    attrs = ops.Unary(UnaryKind(node.op), finite_number(node.number(first, alpha)), beta)
     return ctx.emit(attrs, node.real_value(0))
 
 

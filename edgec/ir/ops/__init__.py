@@ -35,7 +35,16 @@ from edgec.ir.ops.arithmetic import (
     Where,
 )
 from edgec.ir.ops.attention import Attention, Embedding
-from edgec.ir.ops.elementwise import Cast, Clip, Elementwise, OneInput, PRelu, Unary, UnaryKind
+from edgec.ir.ops.elementwise import (
+    Cast,
+    Clip,
+    Elementwise,
+    OneInput,
+    PRelu,
+    Step,
+    Unary,
+    UnaryKind,
+)
 from edgec.ir.ops.move import (
     BatchToSpace,
     Concat,
@@ -112,6 +121,7 @@ __all__ = [
     "SpaceToBatch",
     "Spectrum",
     "SquaredDifference",
+    "Step",
     "Sub",
     "TopK",
     "Transpose",

@@ -23,6 +23,7 @@ from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.layout import Freedom
 from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.ops.arithmetic import Arithmetic
 from edgec.ir.real import RealOperator, alike_along, check_int32
 from edgec.ir.shapes import check_per_channel
 
@@ -70,7 +71,8 @@ class UnaryKind(enum.Enum):
     approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
     int32, of reals or int32: 1 where x is alpha (0 of a mask), else 0.  RSQRT is one over the
     square root; MOD is the rest of a division by `alpha` with the sign of x (fmod = 1); ROUND
-    takes halves to the even number.  BINARIZE is 1 where x >= 0, else -1 (SIGN has 0 at 0).
+    takes halves to the even number; BINARIZE is 1 where x >= 0, else -1 (SIGN has 0 at 0);
+    COMPOSED is a function made of others, its `steps`.
     """
 
     SIGMOID = "Sigmoid"
@@ -117,6 +119,7 @@ class UnaryKind(enum.Enum):
     SOFTSIGN = "Softsign"
     NOT = "Not"
     IDENTITY = "Identity"
+    COMPOSED = "Composed"
 
 
 _TITLES: Mapping[UnaryKind, str] = MappingProxyType(
@@ -124,9 +127,26 @@ _TITLES: Mapping[UnaryKind, str] = MappingProxyType(
         UnaryKind.GELU_TANH: "Gelu",
         UnaryKind.NOT: "Not or Equal",
         UnaryKind.BINARIZE: "Sign or Where",
+        UnaryKind.COMPOSED: "A function of functions",
     }
 )
 """Names in messages, where the file has another name than the kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One function within a composition of functions.
+
+    Attributes:
+        attrs: its operator.
+        operands: 0 for the variable of the composition, k for the result of step k - 1, None for
+            `number`.
+        number: the constant operand.
+    """
+
+    attrs: Unary | Clip | Arithmetic
+    operands: tuple[int | None, ...]
+    number: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +155,13 @@ class Unary(Elementwise):
 
     alpha: LeakyRelu slope, alpha of Elu, HardSigmoid, Selu, Celu and ThresholdedRelu, Pow exponent,
     Swish factor, Mod divisor, Shrink lambd, what Not compares with; beta: that of HardSigmoid,
-    Selu gamma, Shrink bias.
+    Selu gamma, Shrink bias; steps: the functions of COMPOSED, whose result is the last one's.
     """
 
     kind: UnaryKind
     alpha: float = 0.0
     beta: float = 0.0
+    steps: tuple[Step, ...] = ()
 
     @property
     def title(self) -> str:

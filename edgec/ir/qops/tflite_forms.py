@@ -61,7 +61,7 @@ class TwoRoundings31:
         return np.maximum(-np.asarray(self.shifts, np.int64), 0)
 
     def kept(self, channels: Array) -> Self:
-        """The form of some of the channels: bool [O]."""
+        """The form of the channels with these numbers: int [any]."""
         return replace(self, shifts=kept_numbers(self.shifts, channels))
 
     def scaled(self, acc: npt.ArrayLike, multiplier: npt.ArrayLike) -> Array:
@@ -137,7 +137,7 @@ class Offset31:
         return DType.INT8
 
     def kept(self, channels: Array) -> Self:
-        """The form of some of the channels: bool [O]."""
+        """The form of the channels with these numbers: int [any]."""
         return replace(self, offsets=kept_numbers(self.offsets, channels))
 
     def scaled(self, acc: npt.ArrayLike, multiplier: npt.ArrayLike) -> Array:
@@ -167,10 +167,8 @@ class Offset31:
 
 
 def kept_numbers(numbers: tuple[int, ...], channels: Array) -> tuple[int, ...]:
-    """The numbers of some channels; one for all stays."""
-    if len(numbers) == 1:
-        return numbers
-    return tuple(number for number, stays in zip(numbers, channels, strict=True) if stays)
+    """The entries of some channels: int [any]; one for all stays."""
+    return numbers if len(numbers) == 1 else tuple(numbers[channel] for channel in channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +201,7 @@ class Once15:
         return DType.INT16
 
     def kept(self, channels: Array) -> Self:
-        """The form of some of the channels: bool [O]."""
+        """The form of the channels with these numbers: int [any]."""
         return replace(self, shifts=kept_numbers(self.shifts, channels))
 
     def apply(self, acc: Array, multiplier: npt.ArrayLike) -> Array:

@@ -24,6 +24,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.labels import label_of_channel, labels_after
 from edgec.ir.operator import OperatorTable
 from edgec.ir.real import NO_LABEL
+from edgec.quant.common.coarse_weights import coarse_steps
 
 FIXED = 0
 """The class of channels that nothing may scale."""
@@ -203,12 +204,17 @@ come together again where a layer reads one row of elements, as after a Flatten.
 
 @_RULES.entry(ops.Conv, ops.ConvTranspose, ops.Gemm)
 def _layer(found: _Finder, node: Node) -> bool:
-    """Scales rows and columns, if its constants are its own and real."""
+    """Scales rows and columns, if its constants are its own and real.
+
+    Weights of few bits lose their steps where columns are scaled.
+    """
     inputs = ops.layer_inputs(node)
     graph = found.graph
     for name in (inputs.w, inputs.b):
         if name and (graph.constants[name].quant is not None or len(graph.consumers[name]) > 1):
             return False
+    if coarse_steps(graph.constants[inputs.w].array) is not None:
+        found.fix(inputs.x)
     found.layers.append(node.name)
     return True
 

@@ -21,6 +21,7 @@ from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
+from edgec.quant.common.coarse_weights import coarse_steps
 from edgec.quant.common.params import (
     ANY_SCALE,
     EMPTY_SCALE,
@@ -185,6 +186,9 @@ def layer_weights(
     if pinned is None:
         real = weight.real64()
         scale = _symmetric_scale(real, bias_real, input_scale)
+        coarse = coarse_steps(real) if weight.quant is None else None
+        if coarse is not None:
+            scale = np.maximum(scale, _rounded_scale(coarse))
         if weight.quant is not None:
             notes = ("the model's weights are not symmetric int8 per channel; requantized",)
         codes = nearest_codes(real, scale)
