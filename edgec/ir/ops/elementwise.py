@@ -71,8 +71,8 @@ class UnaryKind(enum.Enum):
     approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
     int32, of reals or int32: 1 where x is alpha (0 of a mask), else 0.  RSQRT is one over the
     square root; MOD is the rest of a division by `alpha` with the sign of x (fmod = 1); ROUND
-    takes halves to the even number; COMPOSED is a function made of others, its `steps`; BINARIZE
-    is 1 where x >= 0, else -1 (SIGN has 0 at 0).
+    takes halves to the even number; BINARIZE is 1 where x >= 0, else -1 (SIGN has 0 at 0);
+    COMPOSED is a function made of others, its `steps`.
     """
 
     SIGMOID = "Sigmoid"
@@ -126,8 +126,8 @@ _TITLES: Mapping[UnaryKind, str] = MappingProxyType(
     {
         UnaryKind.GELU_TANH: "Gelu",
         UnaryKind.NOT: "Not or Equal",
-        UnaryKind.COMPOSED: "A function of functions",
         UnaryKind.BINARIZE: "Sign or Where",
+        UnaryKind.COMPOSED: "A function of functions",
     }
 )
 """Names in messages, where the file has another name than the kind."""

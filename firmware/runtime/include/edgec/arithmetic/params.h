@@ -214,15 +214,16 @@ typedef struct edgec_window_dot_params {
     int32_t multiplier;
 } edgec_window_dot_params_t;
 
-/* Layers of signs, as ir/qops/binary_layers.py defines them: y is -1 where more bits of a window and
- * a filter differ than thresholds[class of the pixel][o]. */
+/* Layers of signs, as ir/qops/binary_layers.py defines them: y is -1 where more bits of a window
+ * and a filter differ than thresholds[class of the pixel][o]. */
 typedef struct edgec_threshold_params {
     const uint32_t *weights;
     const int16_t *thresholds;
 } edgec_threshold_params_t;
 
 /* The same with codes: y = clamp(zy + requantize(bias[o] + step * (outside[class][o] - 2 * bits),
- * multiplier[o])); the bias holds the products of all taps, `outside` takes away those of padding. */
+ * multiplier[o])); the bias holds the products of all taps, `outside` takes away those of padding.
+ */
 typedef struct edgec_binary_params {
     const uint32_t *weights;
     const int32_t *bias;

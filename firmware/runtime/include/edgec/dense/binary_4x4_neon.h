@@ -127,8 +127,9 @@ typedef struct edgec_neon_apart {
 /* clang-format on */
 
 /* Bits of a run of vectors, of at least one, and of a half after them where `half` says so. */
-EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_counted(const uint8_t *rows, const uint8_t *weights,
-                                           int32_t vectors, bool half) {
+EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_counted(const uint8_t *rows,
+                                                         const uint8_t *weights, int32_t vectors,
+                                                         bool half) {
     edgec_neon_apart_t apart;
     const uint8_t *const end = weights + vectors * EDGEC_SIGNS_BLOCK;
     if (half) {
@@ -141,7 +142,7 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_counted(const uint8_t *rows, co
 
 /* Bits of rows and filters of a depth of `vectors`, of at least one, and a half. */
 EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, const uint8_t *weights,
-                                             int32_t vectors, bool half) {
+                                                       int32_t vectors, bool half) {
     if (vectors <= EDGEC_SIGNS_RUN) {
         return edgec_neon_signs_counted(rows, weights, vectors, half);
     }
@@ -150,9 +151,9 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, cons
         const bool is_last = vectors - done <= EDGEC_SIGNS_RUN;
         const uint8_t *const x = rows + done * EDGEC_SIGNS_BLOCK;
         const uint8_t *const w = weights + done * EDGEC_SIGNS_BLOCK;
-        const edgec_neon_apart_t more = is_last
-                                       ? edgec_neon_signs_counted(x, w, vectors - done, half)
-                                       : edgec_neon_signs_counted(x, w, EDGEC_SIGNS_RUN, false);
+        const edgec_neon_apart_t more =
+            is_last ? edgec_neon_signs_counted(x, w, vectors - done, half)
+                    : edgec_neon_signs_counted(x, w, EDGEC_SIGNS_RUN, false);
         sum.low = vaddq_u16(sum.low, more.low);
         sum.high = vaddq_u16(sum.high, more.high);
     }
@@ -176,8 +177,8 @@ EDGEC_INLINE uint16x8_t edgec_neon_signs_halves(uint8x16_t x, const uint8_t *w) 
 }
 
 /* Bits of one row with four filters. */
-EDGEC_INLINE uint16x4_t edgec_neon_signs_row(const uint8_t *rows, const uint8_t *weights, int32_t row,
-                                        int32_t vectors, bool half) {
+EDGEC_INLINE uint16x4_t edgec_neon_signs_row(const uint8_t *rows, const uint8_t *weights,
+                                             int32_t row, int32_t vectors, bool half) {
     const uint16x8_t zero = vdupq_n_u16(0);
     uint16x8_t a = zero;
     uint16x8_t b = zero;
@@ -204,7 +205,7 @@ EDGEC_INLINE uint16x4_t edgec_neon_signs_row(const uint8_t *rows, const uint8_t 
 }
 
 EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, const uint8_t *weights,
-                                             int32_t vectors, bool half) {
+                                                       int32_t vectors, bool half) {
     const edgec_neon_apart_t apart = {
         vcombine_u16(edgec_neon_signs_row(rows, weights, 0, vectors, half),
                      edgec_neon_signs_row(rows, weights, 1, vectors, half)),
@@ -217,8 +218,8 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, cons
 
 /* Packs the `words` of one row: `to` is its place in the first block, `half` in the last half.
  * What a block has beyond them is zero already. */
-EDGEC_INLINE void edgec_neon_signs_spread(const int8_t *from, int8_t *to, int8_t *half, int32_t vectors,
-                                     int32_t bytes) {
+EDGEC_INLINE void edgec_neon_signs_spread(const int8_t *from, int8_t *to, int8_t *half,
+                                          int32_t vectors, int32_t bytes) {
     const int32_t whole = edgec_min_s32(bytes, vectors * EDGEC_NEON_LANES);
     edgec_neon_spread(from, to, whole);
     if (bytes > whole) {
@@ -227,7 +228,8 @@ EDGEC_INLINE void edgec_neon_signs_spread(const int8_t *from, int8_t *to, int8_t
 }
 
 /* Bytes of 255 where more bits differ than `most` of each row and filter allows, else 0. */
-EDGEC_INLINE uint8x16_t edgec_neon_signs_beyond(edgec_neon_apart_t apart, int16x8_t low, int16x8_t high) {
+EDGEC_INLINE uint8x16_t edgec_neon_signs_beyond(edgec_neon_apart_t apart, int16x8_t low,
+                                                int16x8_t high) {
     return vcombine_u8(vmovn_u16(vcgtq_s16(vreinterpretq_s16_u16(apart.low), low)),
                        vmovn_u16(vcgtq_s16(vreinterpretq_s16_u16(apart.high), high)));
 }
@@ -238,12 +240,10 @@ EDGEC_INLINE int16x8_t edgec_neon_signs_two(const int16_t *a, const int16_t *b) 
 }
 
 /* step * (outside - 2 * bits) of each row and filter. */
-EDGEC_INLINE edgec_neon_tile_t edgec_neon_signs_sums(edgec_neon_apart_t apart, int16x8_t low, int16x8_t high,
-                                                int16_t step) {
-    const int16x8_t first =
-        vsubq_s16(low, vshlq_n_s16(vreinterpretq_s16_u16(apart.low), 1));
-    const int16x8_t last =
-        vsubq_s16(high, vshlq_n_s16(vreinterpretq_s16_u16(apart.high), 1));
+EDGEC_INLINE edgec_neon_tile_t edgec_neon_signs_sums(edgec_neon_apart_t apart, int16x8_t low,
+                                                     int16x8_t high, int16_t step) {
+    const int16x8_t first = vsubq_s16(low, vshlq_n_s16(vreinterpretq_s16_u16(apart.low), 1));
+    const int16x8_t last = vsubq_s16(high, vshlq_n_s16(vreinterpretq_s16_u16(apart.high), 1));
     const edgec_neon_tile_t tile = {{
         vmull_n_s16(vget_low_s16(first), step),
         vmull_n_s16(vget_high_s16(first), step),
@@ -273,8 +273,8 @@ EDGEC_INLINE uint8x16_t edgec_neon_signs_powers(void) {
 EDGEC_INLINE uint8x16_t edgec_neon_signs_between(const int8_t *x, const int8_t *least,
                                                  const int8_t *most) {
     const int8x16_t code = vld1q_s8(x);
-    const uint8x16_t inside = vandq_u8(vcgeq_s8(code, vld1q_s8(least)),
-                                       vcleq_s8(code, vld1q_s8(most)));
+    const uint8x16_t inside =
+        vandq_u8(vcgeq_s8(code, vld1q_s8(least)), vcleq_s8(code, vld1q_s8(most)));
     return vandq_u8(inside, edgec_neon_signs_powers());
 }
 
@@ -297,10 +297,10 @@ EDGEC_INLINE uint32x4_t edgec_neon_signs_words(const uint8_t *masks) {
     uint8x16_t row[4];
     for (int32_t t = 0; t < 4; t++) {
         row[t] = edgec_neon_signs_joined(vandq_u8(vreinterpretq_u8_u32(a.val[t]), bits),
-                                    vandq_u8(vreinterpretq_u8_u32(b.val[t]), bits));
+                                         vandq_u8(vreinterpretq_u8_u32(b.val[t]), bits));
     }
-    return vreinterpretq_u32_u8(edgec_neon_signs_joined(
-        edgec_neon_signs_joined(row[0], row[1]), edgec_neon_signs_joined(row[2], row[3])));
+    return vreinterpretq_u32_u8(edgec_neon_signs_joined(edgec_neon_signs_joined(row[0], row[1]),
+                                                        edgec_neon_signs_joined(row[2], row[3])));
 }
 
 #ifdef __cplusplus
