@@ -127,7 +127,8 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
     for constant in (weight, bias):
         if constant is not None and not np.isfinite(constant.real64()).all():
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
-    layer = layer_weights(weight, bias, input_scale, node.name)
+    coarse = not _reads_signs(graph, node)
+    layer = layer_weights(weight, bias, input_scale, node.name, coarse=coarse)
     w = _put(graph, builder, weight.name, layer.weight, QuantParams.per_output(layer.scale))
     b = None
     if bias is not None and layer.bias is not None:
@@ -155,6 +156,19 @@ def _moved_bias(
     )
 
 
+def _reads_signs(graph: Graph, node: Node) -> bool:
+    """Whether a layer reads signs: its weights become bits, and coarse steps would move thresholds.
+
+    The step of a bias is that of the weights times that of the signs.
+    """
+    made = graph.producers.get(ops.layer_inputs(node).x)
+    while made is not None and isinstance(made.attrs, ops.Reshape):
+        made = graph.producers.get(made.input)
+    if made is None or not isinstance(made.attrs, ops.Unary):
+        return False
+    return made.attrs.kind is ops.UnaryKind.BINARIZE
+
+
 def _put(graph: Graph, builder: GraphBuilder, name: str, array: Array, quant: QuantParams) -> str:
     """Store a quantized constant: under its name if one node alone reads it and it does so once."""
     readers = graph.consumers[name]
@@ -167,7 +181,12 @@ def _put(graph: Graph, builder: GraphBuilder, name: str, array: Array, quant: Qu
 
 
 def layer_weights(
-    weight: Constant, bias: Constant | None, input_scale: float, where: str
+    weight: Constant,
+    bias: Constant | None,
+    input_scale: float,
+    where: str,
+    *,
+    coarse: bool = True,
 ) -> LayerWeights:
     """Integer weights of a layer: pinned ones as they are where possible, else nearest codes.
 
@@ -176,6 +195,7 @@ def layer_weights(
         bias: [O], float32 or pinned, or None.
         input_scale: scale of the layer's input.
         where: the layer's name, for messages.
+        coarse: weights of few bits keep their steps, where they have such.
 
     Raises:
         QuantizationError: the accumulator bound cannot be met.
@@ -186,9 +206,9 @@ def layer_weights(
     if pinned is None:
         real = weight.real64()
         scale = _symmetric_scale(real, bias_real, input_scale)
-        coarse = coarse_steps(real) if weight.quant is None else None
-        if coarse is not None:
-            scale = np.maximum(scale, _rounded_scale(coarse))
+        steps = coarse_steps(real) if coarse and weight.quant is None else None
+        if steps is not None:
+            scale = np.maximum(scale, _rounded_scale(steps))
         if weight.quant is not None:
             notes = ("the model's weights are not symmetric int8 per channel; requantized",)
         codes = nearest_codes(real, scale)
