@@ -33,7 +33,6 @@ from edgec.cli.options import (
     BoardOption,
     EffortOption,
     Equalize,
-    InputPassesOption,
     InputRowsOption,
     Int16Option,
     LabelsOption,
@@ -61,6 +60,7 @@ from edgec.cli.options import (
     max_length_of,
 )
 from edgec.cli.project_file import ProjectFile
+from edgec.cli.row_options import InputPassesOption
 from edgec.cli.stream_options import (
     AllowDelay,
     FrontEndOption,
