@@ -75,8 +75,7 @@ class RowsContext:
         slide: moves rows that later turns read; "" where there are none.
         fill: writes rows of padding.
         fills: statements before the first turn.
-        passes: how often an image is handed over.
-        number: the pass whose loop this is about, from 0 on.
+        passes, number: how often an image is handed over, and the time that the loop is about.
     """
 
     image_rows: int

@@ -68,8 +68,8 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
     defined -= {qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast, qops.QCarry, qops.QUpdate}
     # test_parity_rows.py has views of rows, test_parity_chain.py elements that follow each other.
     defined -= {qops.QRowsFrom, qops.QRowsInto, qops.QChain}
-    # test_parity_patches.py has columns of patches.
-    defined -= {qops.QColumnsFrom, qops.QColumnsInto, qops.QColumnsJoined}
+    # test_parity_patches.py has columns of patches, and groups of channels.
+    defined -= {qops.QColumnsFrom, qops.QColumnsInto, qops.QColumnsJoined, qops.QChannelsJoined}
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
     # test_interp_transformer.py has SCALAR; test_tflite_recurrent.py compares OF_16_BITS
     # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, test_parity_binary.py BINARY, and

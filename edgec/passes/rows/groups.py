@@ -83,7 +83,8 @@ class _Groups:
         w, b, multiplier = (each.name for each in own)
         image, y = (self._part(node.output, first) for node in (conv, self._tail))
         operands = inputs.with_rows(w, b, multiplier).names()
-        tail = (image, *self._tail.inputs[1:])
+        whole = self._conv.output
+        tail = tuple(image if name == whole else name for name in self._tail.inputs)
         names = [fresh(f"{n.name} from {first}", self._taken) for n in (conv, self._tail)]
         values = [
             replace(
