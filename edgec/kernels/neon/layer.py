@@ -140,20 +140,10 @@ class NeonLayer(LayerFunction):
         """The half step of the addition without that of RADDHN."""
         return (1 << ((self.residual_shift or 0) - 1)) - (1 << (_HALF_BITS - 1))
 
-    def narrowed_sum(self, name: str) -> str:
-        """C that narrows the sums of an addition, an int32x4, to int16: rounded, or with
-        `rounds_high` before the last shift.
-        """
-        if self.rounds_high:
-            return f"vraddhn_s32({name}, half)"
-        shift = self.residual_shift or 0
-        return f"vqrshrn_n_s32({name}, {shift})" if shift else f"vqmovn_s32({name})"
-
-    def shifted_sums(self, sums: str) -> str:
-        """C of the last shift of an int16x8 of narrowed sums."""
-        if not self.rounds_high:
-            return sums
-        return f"vshrq_n_s16({sums}, {(self.residual_shift or 0) - _HALF_BITS})"
+    @property
+    def shift_after_high(self) -> int:
+        """The last shift of sums whose high halves were taken."""
+        return (self.residual_shift or 0) - _HALF_BITS
 
     @property
     def narrowing_end(self) -> str:

@@ -84,6 +84,11 @@ class AveragePool(Plain):
         return next((size for size in sizes if self.window.channels % size == 0), 1)
 
     @property
+    def sums_several(self) -> bool:
+        """Channels are summed up several at a time."""
+        return self.together > 1
+
+    @property
     def sums(self) -> str:
         """The C function that sums up as many."""
         return "edgec_window_sums_neon" if self.together == _VECTOR else "edgec_window_sums"

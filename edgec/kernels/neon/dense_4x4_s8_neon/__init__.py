@@ -131,6 +131,17 @@ class Dense4x4(Dense, NeonLayer):
         return self.paired and _has_packed_strip(self.window)
 
     @property
+    def rows_come(self) -> str:
+        """Where packed rows come from: rows of x ("product"), windows gathered from x ("gathered")
+        or from copied rows ("strip"), or such rows themselves ("in place").
+        """
+        if self.is_product:
+            return "product"
+        if self.reads_in_place:
+            return "in place"
+        return "strip" if self.reads_strip else "gathered"
+
+    @property
     def places(self) -> Array:
         """The place of each block of a row, in sixteens of bytes from the first one."""
         if not self.reads_in_place:

@@ -67,3 +67,8 @@ class Tile:
             TilePair(tuple(TileRow(number, half) for half, number in enumerate(pair)))
             for pair in halves
         )
+
+    @property
+    def last_pair(self) -> TilePair:
+        """The last two rows."""
+        return self.pairs[-1]

@@ -90,6 +90,15 @@ class Dense8x8(Dense, NeonLayer):
         return self.copies_runs and self.window.out_width > 1
 
     @property
+    def rows_come(self) -> str:
+        """Where the rows of a product come from, unless `reads_strip`: x as it lies ("image"), copies
+        of its rows ("product"), windows gathered from x ("gathered") or from copied rows ("strip").
+        """
+        if self.is_product:
+            return "image" if self.reads_image else "product"
+        return "strip" if self.gathers_strip else "gathered"
+
+    @property
     def copies_rows(self) -> bool:
         """There are copied rows of x."""
         return self.reads_strip or self.gathers_strip
