@@ -11,10 +11,10 @@ from edgec.codegen.contexts import (
     CopyContext,
     FiringContext,
     LoopContext,
-    RowsContext,
     StateContext,
     StepContext,
 )
+from edgec.codegen.rows_context import RowsContext
 from edgec.kernels.common.constants import ConstantRef, Params
 from edgec.lower.inputs import Fill, HandedInput, Slide
 from edgec.lower.program import (

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.codegen.cnames import LibraryNames
+from edgec.codegen.rows_context import RowsContext
 from edgec.kernels.family import KernelSpec
 
 
@@ -58,44 +59,6 @@ class PortContext:
     row_bytes: int
     run_bytes: str
     features: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class RowsContext:
-    """An input that the caller hands over by rows.
-
-    Attributes:
-        image_rows, run_rows: rows of an image, and of a run.
-        runs: runs of an image.
-        row_bytes: bytes of a row.
-        period: turns of the first loop in a run but the last.
-        turns: turns of the first loop.
-        first_padding: turn of the first rows of padding after the image.
-        padding: how often there are some.
-        slide: moves rows that later turns read; "" where there are none.
-        fill: writes rows of padding.
-        fills: statements before the first turn.
-        passes, number: how often an image is handed over, and the time that the loop is about.
-    """
-
-    image_rows: int
-    run_rows: int
-    runs: int
-    row_bytes: int
-    period: int
-    turns: int
-    first_padding: int
-    padding: int
-    slide: str
-    fill: str
-    fills: tuple[str, ...]
-    passes: int
-    number: int
-
-    @property
-    def mark(self) -> str:
-        """Last characters of the names of its variables."""
-        return f"_{self.number}" if self.passes > 1 else ""
 
 
 @dataclass(frozen=True, slots=True)

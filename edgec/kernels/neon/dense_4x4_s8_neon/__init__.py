@@ -132,7 +132,7 @@ class Dense4x4(Dense, NeonLayer):
 
     @property
     def rows_come(self) -> str:
-        """Where packed rows come from: rows of x ("product"), windows gathered from x ("gathered")
+        """Source of packed rows: rows of x ("product"), windows gathered from x ("gathered")
         or from copied rows ("strip"), or such rows themselves ("in place").
         """
         if self.is_product:

@@ -91,8 +91,8 @@ class Dense8x8(Dense, NeonLayer):
 
     @property
     def rows_come(self) -> str:
-        """Where the rows of a product come from, unless `reads_strip`: x as it lies ("image"), copies
-        of its rows ("product"), windows gathered from x ("gathered") or from copied rows ("strip").
+        """Source of the rows of a product, unless `reads_strip`: x as it lies ("image"), copies of its
+        rows ("product"), windows gathered from x ("gathered") or from copied rows ("strip").
         """
         if self.is_product:
             return "image" if self.reads_image else "product"
