@@ -19,7 +19,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.signs import unpacked, words_of
 from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import sum_params
@@ -77,6 +77,7 @@ class BinaryFunction(LayerFunction):
     shift: int = 0
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    tflite31: Tflite31 | None = None
 
     @property
     def end(self) -> str:

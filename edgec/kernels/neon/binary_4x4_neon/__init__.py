@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -22,7 +22,7 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
-from edgec.kernels.neon.layer import NeonLayer
+from edgec.kernels.neon.layer import NeonLayer, has_full_range
 from edgec.kernels.neon.weights import LANES, ROWS, padded_rows
 from edgec.target.target import Target
 
@@ -39,6 +39,7 @@ class Binary4x4(BinaryFunction, NeonLayer):
 
     family: ClassVar[str] = "binary_4x4_neon"
     template: ClassVar[Path] = template_beside(__file__, "binary_4x4_neon")
+    full_range: bool = False
 
     @property
     def vectors(self) -> int:
@@ -121,7 +122,8 @@ def accepts(_graph: Graph, _node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Binary4x4:
     """The specification for a layer of signs."""
-    return Binary4x4(*binary_fields(graph, node))
+    found = Binary4x4(*binary_fields(graph, node))
+    return replace(found, full_range=not found.adds and has_full_range(node))
 
 
 def overlap(spec: Binary4x4) -> Distances:

@@ -91,7 +91,7 @@ class Dense8x8(Dense, NeonLayer):
 
     @property
     def rows_come(self) -> str:
-        """Source of the rows of a product, unless `reads_strip`: x as it lies ("image"), copies of its
+        """Source of rows, unless `reads_strip`: x as it lies ("image"), copies of its
         rows ("product"), windows gathered from x ("gathered") or from copied rows ("strip").
         """
         if self.is_product:
