@@ -1,10 +1,9 @@
 /* STM32U385 on a Nucleo-64: 96 MHz from MSIRC0, console on USART1 (PA9, PA10).
  *
  * Source: ST's CMSIS header stm32u385xx.h (addresses and bits); RM0487 7.3.3 with table 43 (wait
- * states) and 9.3.3 (voltage scaling, EPOD booster) as other projects cite them; UM3062 (virtual COM
- * port).  No chip has run it yet.
- * Polls, beside drivers/: PWR_VOSR.R1RDY (bit 16) and BOOSTRDY (bit 24), FLASH_ACR.LATENCY (read
- * back), RCC_CR.MSISRDY (bit 2), ICACHE_SR.BUSYF (bit 0 = 0). */
+ * states) and 9.3.3 (voltage scaling, EPOD booster) as other projects cite them; UM3062 (virtual
+ * COM port).  No chip has run it yet. Polls, beside drivers/: PWR_VOSR.R1RDY (bit 16) and BOOSTRDY
+ * (bit 24), FLASH_ACR.LATENCY (read back), RCC_CR.MSISRDY (bit 2), ICACHE_SR.BUSYF (bit 0 = 0). */
 #include "board_config.h"
 #include "board_io.h"
 #include "stm32_gpio.h"

@@ -1,8 +1,8 @@
 /* Dot products of int8 with NEON's SDOT: eight rows of x with eight filters at a time.
  *
  * One instruction adds four products to each of four int32 lanes: four weights of four filters with
- * four values of one row.  A *block* is four such words, 16 values deep; a run may end in one to three
- * words:
+ * four values of one row.  A *block* is four such words, 16 values deep; a run may end in one to
+ * three words:
  *
  *     weights      [lines][words][8 filters][4]    edgec/kernels/neon/dense_8x8_s8_dot
  *     rows         anywhere in memory, as `lines` runs, read in vectors of 16 values
@@ -57,8 +57,8 @@ EDGEC_INLINE edgec_neon_dot_t edgec_neon_dot1(const int8_t *row, const int8_t *w
 }
 
 /* The sums of eight rows with eight filters, beginning with their biases; edgec_neon_dot8_1, _2 and
- * _3 of runs that end in one, two and three words.  `step`: bytes from the end of the blocks of a run
- * to the next run.  In assembly, for all registers are in use. */
+ * _3 of runs that end in one, two and three words.  `step`: bytes from the end of the blocks of a
+ * run to the next run.  In assembly, for all registers are in use. */
 /* clang-format off */
 /* Word K of a row in register X with four filters in register LOW and four in HIGH. */
 #define EDGEC_NEON_DOT_ROW(X, K, LOW, HIGH, A, B)                                                  \
