@@ -145,19 +145,15 @@ class ReadableGroup(TyperGroup):
         if above:
             _print_examples(above, console, width)
             return
-        # One line less, so that all commands fit a screen.
+        # On one line, which click ends, so that all commands fit a screen.
         (example,) = EXAMPLES[above]
-        console.print(Text("Example: ", style="bold") + Text(example, style="green"))
+        console.print(Text("Example: ", style="bold") + Text(example, style="green"), end="")
 
 
 def _print_examples(words: str, console: Console, width: int) -> None:
-    """Print the examples of a command; that of edgec itself in one line, to fit a screen."""
-    examples = EXAMPLES[words]
-    if not words and len(line := f"Example: {examples[0]}") <= width:
-        console.print(Text(line, style="green"))
-        return
+    """Print the examples of a command."""
     console.print(Text("Examples:", style="bold"))
-    for example in examples:
+    for example in EXAMPLES[words]:
         for line in _wrapped(example, width - _INDENT, "    "):
             console.print(Text(" " * _INDENT + line, style="green"))
 
