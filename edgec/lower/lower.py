@@ -139,8 +139,8 @@ def _step(
     if chain is not None:
         output = dataclasses.replace(output, name=chain.outputs[node.name])
     first_channel = None
-    if node.output in graph.channels:
-        name, first_channel = graph.channels[node.output]
+    if node.outputs[0] in graph.channels:
+        name, first_channel = graph.channels[node.outputs[0]]
         output = dataclasses.replace(output, name=name)
     begins = chain is not None and next(iter(chain.firings)) == node.name
     in_turns = chain is not None and copy is not None and copy.lives_for_a_step

@@ -214,7 +214,7 @@ def _tabs(report: Report) -> tuple[Tab, ...]:
 
 
 def _accuracy_words(last: Evaluation | None) -> str:
-    how = "edgec report DIR --data LABELLED shows which classes are taken for which."
+    how = "edgec report DIR --data FILE shows which classes are taken for which."
     if last is None:
         return f"It was not measured: {how}"
     return (

@@ -180,7 +180,7 @@ class RowSearch:
             cut = sections.cheapest(max(limit_bytes, sections.least_bytes))
             ways = self._kernels_of(cut)
             found += ways
-            if ways[-1].arena_bytes <= limit_bytes:
+            if ways[-1].arena_bytes <= limit_bytes or not cut:
                 break
             highest = _highest(cut, self._graph, ways[-1])
             size_bytes = max(ways[-1].arena_bytes, highest.size_bytes + 1)

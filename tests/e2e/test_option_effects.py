@@ -97,7 +97,6 @@ def test_model_that_brings_its_ranges(capsys: Capsys, quantized: Path, option) -
     [
         (("compress", MLP, "--shared-pool"), "--shared-pool"),
         (("compress", MLP, "--epochs", "3", "--augment"), "--epochs, --augment"),
-        (("evaluate", "{build}", "--data", CALIBRATION, "--html", "x.html"), "--html"),
     ],
 )
 def test_other_commands(

@@ -134,10 +134,13 @@ def test_bad_widths(build: CompileResult, data: Path, bits: str) -> None:
     assert run_app(command) == 2
 
 
-def test_a_curve_needs_widths(build: CompileResult, data: Path, tmp_path: Path) -> None:
+def test_without_widths_there_is_a_page_of_decisions(
+    build: CompileResult, data: Path, tmp_path: Path
+) -> None:
     html = tmp_path / "x.html"
     command = ["evaluate", str(build.folder), "--data", str(data), "--html", str(html)]
-    assert run_app(command) == 2
+    assert run_app(command) == 0
+    assert "confus" in html.read_text("utf-8").lower()
 
 
 def test_choices_are_printed_and_kept(

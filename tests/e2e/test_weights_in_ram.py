@@ -101,7 +101,7 @@ def check_places(result: CompileResult) -> None:
         region = memory.region(each.region)
         assert region.origin <= places[each.symbol] < region.end
     arena = memory.region(found.arena_in)
-    assert arena.origin <= places["arena"] < arena.end
+    assert arena.origin <= places["app_arena"] < arena.end
     sizes = report.memory
     assert sizes.ram_weight_bytes is not None and sizes.ram_weight_bytes >= found.ram_bytes
     assert sizes.ram_bytes == sum(

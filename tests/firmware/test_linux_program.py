@@ -194,7 +194,7 @@ def test_a_shared_program_and_one_without_symbols_are_refused(build: Build, tmp_
     assert "no static program" in refusal(tmp_path / "pie.elf", "raspberry_pi_3")
     stripped = tmp_path / "stripped.elf"
     subprocess.run(["aarch64-linux-gnu-strip", elf, "-o", stripped], check=True)
-    with pytest.raises(SimulationError, match="no symbol 'models'"):
+    with pytest.raises(SimulationError, match="no symbol 'app_models'"):
         trace_program(stripped, load_board("raspberry_pi_3"), [toy_input()])
 
 

@@ -302,7 +302,7 @@ def test_folders(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no labels: the folder has no subfolders"):
         load_labelled(SampleFile(tmp_path, SCALED), COLOUR)
     write_wav(tmp_path / "a.wav", range(8))
-    with pytest.raises(ConfigError, match="images and recordings"):
+    with pytest.raises(ConfigError, match="files of several kinds"):
         load_samples(tmp_path, COLOUR)
     (tmp_path / "class").mkdir()
     with pytest.raises(ConfigError, match="beside subfolders"):

@@ -82,7 +82,7 @@ EDGEC_INLINE uint32_t edgec_bits_of_seven(const uint32_t *x, const uint32_t *w,
 
 /* The number of bits in which two rows differ, of `sevens` times seven words, and the `rest`; of at
  * most EDGEC_BINARY_RUN words together. */
-EDGEC_INLINE uint32_t edgec_bits_of_run(const uint32_t *x, const uint32_t *w, int32_t sevens,
+EDGEC_INLINE uint32_t edgec_run_bits(const uint32_t *x, const uint32_t *w, int32_t sevens,
                                         int32_t rest, edgec_bit_masks_t masks) {
     const uint32_t *const end = x + 7 * sevens;
     uint32_t bytes = 0;
@@ -109,10 +109,10 @@ EDGEC_INLINE int32_t edgec_bits_apart(const uint32_t *x, const uint32_t *w, int3
     const uint32_t *const end = x + (words - last);
     uint32_t total = 0;
     for (; x != end; x += EDGEC_BINARY_RUN, w += EDGEC_BINARY_RUN) {
-        total += edgec_bits_of_run(x, w, EDGEC_BINARY_RUN / 7, 0, masks);
+        total += edgec_run_bits(x, w, EDGEC_BINARY_RUN / 7, 0, masks);
     }
     if (last > 0) {
-        total += edgec_bits_of_run(x, w, last / 7, last % 7, masks);
+        total += edgec_run_bits(x, w, last / 7, last % 7, masks);
     }
     return (int32_t)total;
 }
