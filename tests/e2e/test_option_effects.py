@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from bad_input_support import CALIBRATION
 
 from edgec.cli.app import run_app
 
