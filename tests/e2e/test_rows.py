@@ -1,5 +1,7 @@
 """`--rows`: layers in turns of a few rows, from the command line to the emulated board."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from onnx import TensorProto, helper, save
@@ -7,6 +9,7 @@ from row_networks import built, photographs, write_network
 
 from edgec.base.errors import ConfigError
 from edgec.base.options import Budget, Rows, StreamOptions
+from edgec.cli.app import run_app
 from edgec.commands.inspect import Activations, inspect
 from edgec.report.model import Report
 from edgec.workflow.session import open_session
@@ -82,3 +85,13 @@ def test_inspect_says_nothing_of_rows_where_there_are_none(tmp_path):
     save(helper.make_model(helper.make_graph([node], "flat", ports[:1], ports[1:])), path)
     found = inspect(path).activations
     assert found == Activations(16, None, None)
+
+
+def test_a_limit_that_no_patches_keep_is_named(tmp_path: Path, capsys) -> None:
+    """The network begins with a change of axes, which runs in no turns."""
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    command = ["compile", examples / "digits_resnet.onnx", "--board", "nucleo", "--no-verify"]
+    given = ["--calibration", examples / "digits_calibration.npz", "--budget", "ram=1K"]
+    assert run_app([str(word) for word in (*command, *given, "--out", tmp_path / "out")]) == 11
+    assert "RAM" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -52,8 +52,10 @@ def _is_pair(graph: Graph, conv: Node, tail: Node) -> bool:
         pools = set(pool.axes) == {ROWS, COLUMNS}
     else:
         pools = isinstance(pool, qops.QAveragePool | qops.QMaxPool)
+    if not pools:
+        return False
     shape = graph.shape(tail.output)
-    return pools and math.prod(shape) == shape[-1] == graph.shape(conv.output)[-1]
+    return math.prod(shape) == shape[-1] == graph.shape(conv.output)[-1]
 
 
 class _Groups:

@@ -70,7 +70,9 @@ class PatchSearch:
         """
         nodes = self._graph.nodes
         high = [number for number in range(len(nodes)) if number not in low]
-        for first in range(len(nodes)):
+        for first, node in enumerate(nodes):
+            if node.name not in self._reads:
+                continue
             for end in range(first + 2, min(first + _LONGEST, len(nodes)) + 1):
                 if nodes[end - 1].name not in self._reads:
                     break
