@@ -83,7 +83,7 @@ EDGEC_INLINE uint32_t edgec_bits_of_seven(const uint32_t *x, const uint32_t *w,
 /* The number of bits in which two rows differ, of `sevens` times seven words, and the `rest`; of at
  * most EDGEC_BINARY_RUN words together. */
 EDGEC_INLINE uint32_t edgec_run_bits(const uint32_t *x, const uint32_t *w, int32_t sevens,
-                                        int32_t rest, edgec_bit_masks_t masks) {
+                                     int32_t rest, edgec_bit_masks_t masks) {
     const uint32_t *const end = x + 7 * sevens;
     uint32_t bytes = 0;
     for (; x != end; x += 7, w += 7) {
