@@ -31,6 +31,7 @@ EDGEC_SEPARATE void sensor_features_s8_0(const edgec_s16_t *x, const edgec_s32_t
             end += 4;
             *y++ = (int8_t)edgec_feature_code(edgec_crossings(&w, w.total), end, -128, 127);
             end += 4;
+            /* 40 bins of the spectrum in all bands. */
             const int32_t up = edgec_scaled_frame(d, z, &frame);
             edgec_transformed(z, &frame);
             edgec_spectrum(z, &frame, 0);
