@@ -61,6 +61,11 @@ def ring(seconds: float) -> None:
         timer.start()
 
 
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def user_id() -> int | None:
     """The number of the user who runs this process; None where the system has no such numbers."""
     return os.getuid() if hasattr(os, "getuid") else None

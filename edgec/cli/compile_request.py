@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.options import (
     App,
     Budget,
@@ -87,9 +89,9 @@ class CompileRequest:
         cache: take the output from the cache if nothing has changed.
         labelled: the project's samples with labels as words of a command, after an option like
             --data; empty where none are known.
-        tune: tune file that the user named; None: one that lies beside project or model is taken.
-        tunes: kernels are those of a tune file where there is one.
-        project: folder of the project file; None: there is none.
+        tune_file: the tune file whose kernels are taken; None: all kernels are those of estimates.
+        tune_asked: the user named the file, which must have something for the board then.
+        tune_home: folder of a new tune file: that of the project file, else that of the model.
     """
 
     model: Path
@@ -99,19 +101,9 @@ class CompileRequest:
     options: CompileOptions
     cache: bool = True
     labelled: tuple[str, ...] = ()
-    tune: Path | None = None
-    tunes: bool = True
-    project: Path | None = None
-
-    @property
-    def tune_file(self) -> Path | None:
-        """The tune file: as named, or what lies beside the project file or the model."""
-        from edgec.target.tune_file import TUNE_FILE
-
-        if self.tune is not None or not self.tunes:
-            return self.tune
-        folders = (*(() if self.project is None else (self.project,)), self.model.parent)
-        return next((each / TUNE_FILE for each in folders if (each / TUNE_FILE).exists()), None)
+    tune_file: Path | None = None
+    tune_asked: bool = False
+    tune_home: Path = Path()
 
     def with_kernels(self) -> CompileRequest:
         """The request with the kernels that its tune file has for the board.
@@ -125,17 +117,20 @@ class CompileRequest:
         from edgec.target.board import load_board
         from edgec.target.tune_file import kernels_of
 
-        board, asked = load_board(self.board), self.tune is not None
-        tuned = kernels_of(file, board, self.options.optimize, asked=asked)
-        return replace(self, options=replace(self.options, tuned=tuned), tune=None, tunes=False)
+        board, optimize = load_board(self.board), self.options.optimize
+        tuned = kernels_of(file, board, optimize, asked=self.tune_asked)
+        return replace(self, options=replace(self.options, tuned=tuned), tune_file=None)
 
     @property
     def reads(self) -> tuple[Path, ...]:
         """The user's files that are read, as far as the command line or the project names them."""
         return (self.model, *(() if self.samples is None else (self.samples.path,)))
 
-    def check(self) -> None:
+    def check(self, folder: Path | None = None) -> None:
         """Refuse at once what cannot end well, before anything is loaded that takes time.
+
+        Args:
+            folder: where builds go; None: the output folder.
 
         Raises:
             EdgecError: any of its kinds.
@@ -145,7 +140,7 @@ class CompileRequest:
         from edgec.target.board import load_board
 
         board = load_board(self.board)
-        folder = default_folder(self.model, board) if self.out is None else self.out
+        folder = folder or self.out or default_folder(self.model, board)
         samples = None if self.samples is None else self.samples.path
         check_compile(self.model, board, samples, folder, self.options)
 
@@ -333,18 +328,27 @@ def compile_request(
         front_end=None if front_end is None else FrontEndOptions.parse(front_end),
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app), resample)
-    if project is None:
-        return CompileRequest(
-            model, board, samples, out, options, cache, tune=tune, tunes=not no_tune
-        )
-    folder = default_folder(model, board, project.folder) if out is None else out
-    labelled = _labelled(project.labelled_data, normalize, resample)
+    why = "the file is not to be used"
+    refuse_without_effect([Effect("--tune", tune is not None, not no_tune, why)])
+    home = model.parent if project is None else project.folder
+    file = None if no_tune else tune or _lying_tune_file((home, model.parent))
+    labelled: tuple[str, ...] = ()
+    if project is not None:
+        out = out or default_folder(model, board, project.folder)
+        labelled = _labelled(project.labelled_data, normalize, resample)
     return CompileRequest(
-        *(model, board, samples, folder, options, cache, labelled),
-        tune=tune,
-        tunes=not no_tune,
-        project=project.folder,
+        *(model, board, samples, out, options, cache, labelled),
+        tune_file=file,
+        tune_asked=tune is not None,
+        tune_home=home,
     )
+
+
+def _lying_tune_file(folders: Iterable[Path]) -> Path | None:
+    """The tune file in the first of some folders that has one."""
+    from edgec.target.tune_file import TUNE_FILE
+
+    return next((each / TUNE_FILE for each in folders if (each / TUNE_FILE).exists()), None)
 
 
 def _labelled(data: Path | None, normalize: str | None, resample: bool) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
     with status("fitting") as say:
         search = Search(request.model, board, request.samples, request.options, limits, say)
         found = search.run()
-    return replace(request, options=found.options, tune=None, tunes=False), found
+    return replace(request, options=found.options, tune_file=None), found
 
 
 def print_fitted(fitted: Fitted, built: Built, request: CompileRequest, *, quiet: bool) -> None:

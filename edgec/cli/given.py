@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -74,14 +74,25 @@ def begun(command: Callable[..., None], *, has_more: bool = False) -> Callable[.
             check_given(options)
         command(*arguments, **options)
 
-    # Typer reads the parameters of a command from its signature and annotations.
     more = {"verbose": Verbose, **({"help_all": HelpAll} if has_more else {})}
     hints = {**get_type_hints(command, include_extras=True), **more}
     added = (
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False) for name in more
     )
     parameters = (*inspect.signature(command).parameters.values(), *added)
-    typed = [each.replace(annotation=hints[each.name]) for each in parameters]
-    run.__signature__ = inspect.Signature(typed)  # type: ignore[attr-defined]
-    run.__annotations__ = hints
+    return shown_to_typer(run, [each.replace(annotation=hints[each.name]) for each in parameters])
+
+
+def shown_to_typer(
+    run: Callable[..., None], parameters: Iterable[inspect.Parameter]
+) -> Callable[..., None]:
+    """The command with other parameters than its code has: typer reads signature and annotations.
+
+    Args:
+        run: the command, which takes them by name.
+        parameters: annotated parameters.
+    """
+    typed: Any = run
+    found = typed.__signature__ = inspect.Signature(list(parameters))
+    typed.__annotations__ = {name: each.annotation for name, each in found.parameters.items()}
     return run

@@ -12,7 +12,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 import typer
 
 from edgec.base.errors import ConfigError, UsageError
-from edgec.cli.given import check_given
+from edgec.cli.given import check_given, shown_to_typer
 from edgec.cli.help import INPUT
 from edgec.cli.option_table import CommandOption, options_of
 from edgec.cli.project_file import PROJECT_FILE, ProjectFile, project_here, read_project
@@ -35,9 +35,10 @@ ONLY_WITH = {
     "budget": ("model", "board", "build"),
     "out": ("model", "board"),
     "main": ("model", "app"),
+    "tune": ("no_tune",),
 }
-"""Keys that are about the build of the file: they do not hold where the command line changes
-one of these options."""
+"""Keys that do not hold where the command line changes one of these options: most are about the
+build of the file."""
 
 
 def with_project(
@@ -71,6 +72,7 @@ def with_project(
                 what = f"missing argument 'MODEL', and there is no {PROJECT_FILE} here to read it"
                 raise UsageError(what, hint="edgec new DIR makes a project")
         values = {} if found is None else from_file(found, table, given, named)
+        values = {name: value for name, value in values.items() if name not in absent}
         with attributed_to(found, table, values):
             missing = missing_option(table, {**given, **values})
             if missing is not None and found is None:
@@ -78,11 +80,7 @@ def with_project(
             asked = requested(request, table, {**given, **values}, found)
             command(asked, **rest)
 
-    run.__signature__ = _signature(request, command, absent)  # type: ignore[attr-defined]
-    run.__annotations__ = {
-        each.name: each.annotation for each in inspect.signature(run).parameters.values()
-    }
-    return run
+    return shown_to_typer(run, _parameters(request, command, absent))
 
 
 def from_file(
@@ -196,9 +194,9 @@ def on_command_line(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _signature(
+def _parameters(
     request: Callable[..., Any], command: Callable[..., None], absent: Container[str]
-) -> inspect.Signature:
+) -> list[inspect.Parameter]:
     """The parameters for typer: those of both functions, none of them required."""
     found = [_parameter("context", typer.Context, inspect.Parameter.empty)]
     hints = get_type_hints(request, include_extras=True)
@@ -214,7 +212,7 @@ def _signature(
     hints = get_type_hints(command, include_extras=True)
     for parameter in list(inspect.signature(command).parameters.values())[1:]:
         found.append(_parameter(parameter.name, hints[parameter.name], parameter.default))
-    return inspect.Signature(found)
+    return found
 
 
 def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:

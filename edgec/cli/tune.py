@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -13,22 +16,9 @@ from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _OF_BUILDS = (
-    *(
-        "out",
-        "build",
-        "verify",
-        "force",
-        "dump_ir",
-        "budget",
-        "labels",
-        "pixels",
-        "main",
-        "no_tune",
-    ),
+    *("out", "build", "verify", "force", "dump_ir"),
+    *("budget", "app", "labels", "pixels", "main", "no_tune"),
 )
 """Options of a build that play no part here."""
 
@@ -59,12 +49,14 @@ def _tune(
     from edgec.base.output_file import check_writable
     from edgec.cli.tune_text import print_tuning
     from edgec.commands.tune import check_tunable, tune_model
+    from edgec.commands.tune_builds import of_builds
     from edgec.target.board import load_board
 
     check_writable(file, request.reads)
     board = load_board(request.board)
     check_tunable(board, request.options)
-    request.check()
+    # Builds are made beside each other in a temporary folder, whatever lies where one would go.
+    replace(request, options=of_builds(request.options)).check(Path(tempfile.gettempdir(), "edgec"))
     with status("tuning") as say:
         found = tune_model(
             request.model,
@@ -87,8 +79,7 @@ def _file(request: CompileRequest) -> Path:
     """The tune file to write: as named, as it lies there, or a new one."""
     from edgec.target.tune_file import TUNE_FILE
 
-    folder = request.model.parent if request.project is None else request.project
-    return request.tune_file or folder / TUNE_FILE
+    return request.tune_file or request.tune_home / TUNE_FILE
 
 
 tune_command = with_project(compile_request, _tune, _OF_BUILDS)

@@ -9,15 +9,16 @@ from __future__ import annotations
 import dataclasses
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import ConfigError
 from edgec.base.names import printable
 from edgec.base.options import CompileOptions, Optimize
+from edgec.base.system import cores
 from edgec.commands.compile_placed import Placed, placed, planned
-from edgec.commands.tune_builds import Builds, TuneJob, all_cores
+from edgec.commands.tune_builds import Builds, TuneJob, of_builds
 from edgec.commands.tune_search import CLOSE, EqualLayers, LayerTuning, Search
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.family import name_of
@@ -118,8 +119,7 @@ def tune_model(
     Raises:
         EdgecError: any of its kinds; the file is then as it was.
     """
-    options = with_said_front_end(options or CompileOptions(), model)
-    options = replace(options, tuned=None)
+    options = of_builds(with_said_front_end(options or CompileOptions(), model))
     check_tunable(board, options)
     place = model.parent / TUNE_FILE if file is None else file
     targets = read_tune_file(place) if place.exists() else ()
@@ -131,7 +131,7 @@ def tune_model(
     layers = _layers(found, pools.configs, Target.of(board, options.optimize))
     known = {} if again else _known(targets, board, options.optimize, layers)
     job = TuneJob(model, board, calibration, options, exact)
-    builds = Builds(job, workers or all_cores(), say, cache=cache)
+    builds = Builds(job, workers or cores(), say, cache=cache)
     search = Search(layers, known, builds)
     tuned = search.run()
     result = Tuning(
@@ -147,7 +147,9 @@ def tune_model(
     )
     if layers:
         entries = [_entry(each, result.model) for each in tuned if not each.known]
-        write_tune_file(place, with_entries(targets, board, options.optimize, entries))
+        # Read again: others may have written it during the builds.
+        now = read_tune_file(place) if place.exists() else ()
+        write_tune_file(place, with_entries(now, board, options.optimize, entries))
     return result
 
 
@@ -198,7 +200,7 @@ def _layers(
             made.append(
                 EqualLayers(
                     layer,
-                    tuple(each.node.outputs[0] for each in choices),
+                    tuple(each.node.name for each in choices),
                     {each.way: name_of(each.spec) for each in measured},
                     {each.way: each.scratch_bytes for each in measured},
                     None if least is None else least * len(choices),

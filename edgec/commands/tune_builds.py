@@ -6,11 +6,9 @@ that was interrupted goes on where it was.
 
 from __future__ import annotations
 
-import copyreg
 import json
 import logging
 import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -20,12 +18,11 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from edgec.base.digests import canonical_digest
 from edgec.base.errors import ConfigError, MemoryPlanError, SimulationError
-from edgec.base.options import CompileOptions, TunedKernels
+from edgec.base.options import App, CompileOptions, TunedKernels
 from edgec.base.work_folder import temporary_folder
 from edgec.commands.compile import compile_model
 from edgec.commands.compile_cached import build_cache, program_digest
@@ -60,12 +57,29 @@ class Measured(NamedTuple):
     """A build.
 
     Attributes:
-        layers: by name of the output.
+        layers: by name of the node, which each step has its own of.
         cycles: those of the whole run, or the mean of runs of several lengths.
     """
 
     layers: Mapping[str, LayerCycles]
     cycles: int
+
+
+def of_builds(options: CompileOptions) -> CompileOptions:
+    """Options of a user for builds that are traced and thrown away: those that cycles depend on."""
+    return replace(
+        options,
+        app=App.CONSOLE,
+        main=None,
+        labels=None,
+        pixels=None,
+        budget=None,
+        dump_ir=None,
+        build=True,
+        verify=False,
+        force=False,
+        tuned=None,
+    )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,7 +90,7 @@ class TuneJob:
         source: ONNX or TensorFlow Lite file.
         board: a microcontroller.
         calibration: calibration data, as the user named them.
-        options: those of the user.
+        options: as `of_builds` gives them.
         exact: the integer model that they give.
     """
 
@@ -96,27 +110,19 @@ class TuneJob:
 
     def with_kernels(self, kernels: Kernels) -> CompileOptions:
         """Options of a build with given kernels."""
-        return replace(
-            self.options,
-            verify=False,
-            build=True,
-            budget=None,
-            dump_ir=None,
-            tuned=TunedKernels("", kernels),
-        )
+        return replace(self.options, tuned=TunedKernels("", kernels))
 
     @property
     def key(self) -> str | None:
         """Digest of all but the kernels that cycles depend on; None: a file cannot be read."""
         try:
-            plain = replace(self.with_kernels(()), labels=None, main=None, force=False)
             return canonical_digest(
                 (
                     "tune",
                     program_digest(),
                     toolchain_identity(self.board),
                     self.board,
-                    plain,
+                    self.with_kernels(()),
                     graph_text(self.exact.integer),
                 )
             )
@@ -129,7 +135,7 @@ def measured(job: TuneJob, kernels: Kernels) -> Measured | None:
     with temporary_folder() as place:
         folder = place / "build"
         try:
-            compile_model(
+            built = compile_model(
                 job.source,
                 job.board,
                 calibration=job.calibration,
@@ -140,9 +146,10 @@ def measured(job: TuneJob, kernels: Kernels) -> Measured | None:
         except MemoryPlanError:
             return None
         runs = [profile(folder, length=length) for length in job.lengths]
+    of_steps = zip(built.program.steps, *(run.layers for run in runs), strict=True)
     layers = {
-        each[0].name: LayerCycles(each[0].kernel, sum(x.counts.cycles for x in each) // len(each))
-        for each in zip(*(run.layers for run in runs), strict=True)
+        step.node: LayerCycles(each[0].kernel, sum(x.counts.cycles for x in each) // len(each))
+        for step, *each in of_steps
     }
     return Measured(layers, sum(run.total_cycles for run in runs) // len(runs))
 
@@ -243,12 +250,6 @@ def _read(data: bytes) -> Measured | None:
     return Measured(layers, int(content["cycles"]))
 
 
-def _view(items: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(items)
-
-
-# Graphs hold views of mappings, which travel to other processes as the mappings.
-copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))
 _JOB: list[TuneJob] = []
 """The job of a process of the pool."""
 
@@ -281,8 +282,3 @@ def _begin(data: bytes) -> None:
 
 def _measured(kernels: Kernels) -> Measured | None:
     return measured(_JOB[0], kernels)
-
-
-def all_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

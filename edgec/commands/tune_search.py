@@ -34,7 +34,7 @@ class LayerTuning:
 
     Attributes:
         layer: their signature.
-        names: names of their outputs, untrusted.
+        names: names of their nodes, untrusted.
         kernels: candidates that were measured, with the least cycles that each took in a build;
             first the one that estimates choose.
         chosen: the kernel that is kept.
@@ -73,7 +73,7 @@ class EqualLayers:
 
     Attributes:
         layer: their signature.
-        names: names of their outputs.
+        names: names of their nodes.
         ways: name of each kernel, the one that estimates choose first, and its name in reports.
         scratch: working memory of each kernel.
         estimate: cycles of the first kernel, of all these layers.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
 import signal
 import sys
 import threading
@@ -246,11 +245,6 @@ def _check_cluster(client: Any, address: str) -> int:
                 hint="install the same edgec everywhere",
             )
     return slots
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def wait(done: Callable[[], bool], watch: Callable[[], None], show: Callable[[], None]) -> None:

@@ -12,9 +12,10 @@ from optuna.storages import BaseStorage
 from edgec.base.errors import ConfigError
 from edgec.base.given_files import check_model_file, check_sample_file
 from edgec.base.options import CompileOptions, FitLimits, Progress, StatePairs, check_seed
+from edgec.base.system import cores
 from edgec.commands.output_folder import default_folder
 from edgec.commands.preflight import check_compile
-from edgec.explore.cluster import Place, Run, cores, dask_cluster, processes, wait
+from edgec.explore.cluster import Place, Run, dask_cluster, processes, wait
 from edgec.explore.front import Point, check_any, front_of
 from edgec.explore.prepare import prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in

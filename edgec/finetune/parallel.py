@@ -7,7 +7,6 @@ Normalizations see the part alone, as in PyTorch's `DistributedDataParallel`.
 
 from __future__ import annotations
 
-import copyreg
 import os
 import queue
 import signal
@@ -16,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import torch
@@ -27,14 +25,6 @@ from edgec.base.options import Progress, no_progress
 
 _T = TypeVar("_T")
 _WAIT_S = 0.5
-
-
-def _unchanging(mapping: dict[Any, Any]) -> MappingProxyType[Any, Any]:
-    return MappingProxyType(mapping)
-
-
-# Graphs hold mappings that cannot change, for which pickle has no form of its own.
-copyreg.pickle(MappingProxyType, lambda mapping: (_unchanging, (dict(mapping),)))
 
 
 @dataclass(frozen=True, slots=True)

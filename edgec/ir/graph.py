@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,14 @@ _A = TypeVar("_A", bound=Operator)
 _B = TypeVar("_B", bound=Operator)
 _C = TypeVar("_C", bound=Operator)
 _D = TypeVar("_D", bound=Operator)
+
+
+def _view(items: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(items)
+
+
+# The views of mappings that graphs hold travel to other processes as mappings.
+copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,15 @@ class Named(Protocol):
         """Operator and element types, e.g. `add_s8_s16_s16`."""
 
 
+@runtime_checkable
+class Unrolled(Protocol):
+    """A specification with a loop whose turn may have any number of words."""
+
+    @property
+    def unrolled(self) -> int:
+        """Words in one turn."""
+
+
 def name_of(spec: KernelSpec) -> str:
     """Name of a kernel in reports: its family, or operator and types in one of many."""
     return spec.stem if isinstance(spec, Named) else spec.family
@@ -211,9 +220,9 @@ class KernelFamily(Generic[S]):
 
         It is that of the family, with the words in a turn of the loop where it could have others.
         """
-        if self.variants is _no_variants:
+        if self.variants is _no_variants or not isinstance(spec, Unrolled):
             return self.name
-        return f"{self.name} by {getattr(spec, 'unrolled')}"  # noqa: B009
+        return f"{self.name} by {spec.unrolled}"
 
     @property
     def template(self) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from dynamic_onnx import ids, write_bert
 
 from edgec.base.errors import ConfigError, MemoryPlanError
-from edgec.base.options import CompileOptions, MaxLength, Optimize
+from edgec.base.options import Budget, CompileOptions, MaxLength, Optimize, Rows
 from edgec.cli.app import run_app
 from edgec.commands import tune_builds
 from edgec.commands.compile import compile_model
@@ -19,7 +19,7 @@ from edgec.commands.tune import Tuning, check_tunable, tune_model
 from edgec.commands.tune_builds import Builds, LayerCycles, Measured
 from edgec.report.model import Report
 from edgec.target.board import load_board
-from edgec.target.tune_file import TUNE_FILE, kernels_of, read_tune_file
+from edgec.target.tune_file import TUNE_FILE, kernels_of, read_tune_file, write_tune_file
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 RESNET, DATA = EXAMPLES / "digits_resnet.onnx", EXAMPLES / "digits_calibration.npz"
@@ -48,19 +48,19 @@ class Fake:
         if self.limit is not None and len(kernels) > self.limit:
             return None
         options = job.with_kernels(kernels)
-        report = compile_model(
+        built = compile_model(
             job.source,
             job.board,
             out=Path(self.folder, str(len(self.wanted))),
             options=_unbuilt(options),
             quantized=job.exact,
-        ).report
+        )
         ways = dict(kernels)
         layers = {}
-        for layer in report.layers:
+        for step, layer in zip(built.program.steps, built.report.layers, strict=True):
             named = [way for key, way in ways.items() if way.startswith(layer.kernel)]
             cycles = min((self.fast.get(way, 1000) for way in named), default=1000)
-            layers[layer.name] = LayerCycles(layer.kernel, cycles)
+            layers[step.node] = LayerCycles(layer.kernel, cycles)
         return Measured(layers, sum(each.cycles for each in layers.values()))
 
     folder = ""
@@ -70,7 +70,13 @@ def _unbuilt(options: CompileOptions) -> CompileOptions:
     return replace(options, build=False)
 
 
-def tuned(tmp_path: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch, again: bool) -> Tuning:
+def tuned(
+    tmp_path: Path,
+    fake: Fake,
+    monkeypatch: pytest.MonkeyPatch,
+    again: bool,
+    options: CompileOptions | None = None,
+) -> Tuning:
     fake.folder = str(tmp_path / f"builds{len(fake.wanted)}")
     monkeypatch.setattr(tune_builds, "measured", fake)
     return tune_model(
@@ -82,6 +88,7 @@ def tuned(tmp_path: Path, fake: Fake, monkeypatch: pytest.MonkeyPatch, again: bo
         workers=1,
         cache=False,
         again=again,
+        options=options,
     )
 
 
@@ -110,6 +117,45 @@ def test_builds_that_do_not_fit_are_halved(tmp_path: Path, monkeypatch: pytest.M
     found = tuned(tmp_path, fake, monkeypatch, again=False)
     assert found.layers[-1].chosen == "dense_1x4_dsp by 6"
     assert max(len(each) for each in fake.wanted) > 2
+
+
+def test_layers_in_turns_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    fake = Fake({"dense_1x4_dsp by 6": 700})
+    options = CompileOptions(rows=Rows.ALWAYS, budget=Budget(flash_bytes=1))
+    found = tuned(tmp_path, fake, monkeypatch, again=False, options=options)
+    assert found.before > found.after
+
+
+def test_a_tune_file_and_none_cannot_both_be_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    command = ["compile", str(RESNET), "--board", "nucleo", "--out", str(tmp_path / "out")]
+    write_tune_file(tmp_path / "t.toml", ())
+    assert run_app([*command, "--no-tune", "--tune", str(tmp_path / "t.toml")]) == 2
+    assert "--tune" in capsys.readouterr().err
+
+
+def test_builds_of_a_tuning_leave_the_project_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Budget and main program of the file, and whatever lies in its output folder, play no part."""
+    shutil.copyfile(RESNET, tmp_path / "net.onnx")
+    (tmp_path / "edgec.toml").write_text(
+        'model = "net.onnx"\nboard = "nucleo"\nbudget = "flash=1"\nout = "mine"\n'
+    )
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("mine")
+    asked = []
+
+    def tune_nothing(*_: object, options: CompileOptions, file: Path, **__: object) -> Tuning:
+        asked.append((options, file))
+        raise ConfigError("enough")
+
+    monkeypatch.setattr("edgec.commands.tune.tune_model", tune_nothing)
+    assert run_app(["tune", "--project", str(tmp_path / "edgec.toml")]) == 2
+    ((options, file),) = asked
+    assert options.budget is None
+    assert file == tmp_path / TUNE_FILE
 
 
 def test_nothing_fits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

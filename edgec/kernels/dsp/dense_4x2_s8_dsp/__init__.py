@@ -23,7 +23,7 @@ from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighte
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.dsp.dense_4x2_s8_dsp.rows import ROWS
 from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2, loops
-from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.family import Distances, KernelFamily, Unrolled
 from edgec.target.target import Target
 
 _CODE_BYTES = 700
@@ -83,16 +83,12 @@ def parts(spec: Dense4x2, _run: Run) -> Parts:
     return Parts(counts, _CODE_BYTES + loop_bytes(spec), spec.weight_reads, copies=True)
 
 
-class Looped(Protocol):
-    """A specification with a loop whose turn may have any number of words."""
+class Looped(Unrolled, Protocol):
+    """A specification that knows the words of its loop."""
 
     @property
     def words(self) -> int:
         """Words that all turns take."""
-
-    @property
-    def unrolled(self) -> int:
-        """Words in one turn."""
 
 
 Tile = TypeVar("Tile", bound=Looped)
