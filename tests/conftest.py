@@ -4,12 +4,16 @@ import importlib.util
 import math
 import os
 import signal
+import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import hypothesis
+import numpy as np
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
 from few_cases import mark_others_slow
@@ -41,6 +45,7 @@ hypothesis.settings.load_profile("steady")
 LAST_START = pytest.StashKey[float]()
 """Seconds since the epoch after which no test starts (--start-within)."""
 TESTS = Path(__file__).resolve().parent
+HELPERS = [path.stem for path in sorted((TESTS / "helpers").glob("*.py"))]
 GOLDEN = TESTS / "golden"
 
 
@@ -140,6 +145,25 @@ def _builds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedBuilds]:
         builds = SharedBuilds(session / "objects")
         patch.setattr(process, "run", builds.run)
         yield builds
+
+
+@pytest.fixture(autouse=True)
+def _same_random_numbers(request: pytest.FixtureRequest) -> None:
+    """Start the generators of random numbers of the test's module and of the helpers anew.
+
+    Each test draws the same numbers, whichever tests ran before it in its process.
+    """
+    modules = [module for module in (request.module, *_helpers()) if module is not None]
+    for module in modules:
+        for name in ("RNG", "_RNG"):
+            if isinstance(generator := getattr(module, name, None), np.random.Generator):
+                seed = zlib.crc32(module.__name__.encode())
+                generator.bit_generator.state = type(generator.bit_generator)(seed).state
+
+
+def _helpers() -> list[ModuleType]:
+    """The modules of tests/helpers that are loaded."""
+    return [sys.modules[name] for name in HELPERS if name in sys.modules]
 
 
 @pytest.fixture(autouse=True)
