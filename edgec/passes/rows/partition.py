@@ -16,13 +16,13 @@ from types import MappingProxyType
 
 from edgec.ir.graph import Graph
 from edgec.passes.rows.price import ChainPrice, Needs
-from edgec.passes.rows.reads import Read, row_reads
+from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.strips import Strips
 from edgec.passes.rows.timeline import Pace, Timeline, timeline
 
 PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
-_LONGEST = 48
-"""Nodes of a chain at most."""
+LONGEST = 48
+"""Nodes of a chain, or of the network in a patch, at most."""
 IMPOSSIBLE = 1 << 62
 """More bytes than there are."""
 
@@ -34,12 +34,10 @@ class Patches:
     Attributes:
         strips: their nodes.
         chains: times of each strip; none of groups of channels.
-        macs: multiply-accumulates of all strips beyond those of the neighbours.
     """
 
     strips: Strips
     chains: tuple[Timeline, ...]
-    macs: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,11 +248,7 @@ class _Cutter:
         self._paces_tried = paces
         self._graph, self._most, self._handed = graph, most_bytes, handed
         self._nodes = graph.nodes
-        self._reads: dict[str, tuple[Read, ...]] = {}
-        for node in graph.nodes:
-            found = row_reads(graph, node)
-            if found is not None and node.name not in fixed:
-                self._reads[node.name] = found
+        self._reads = reads_by_name(graph, (n for n in graph.nodes if n.name not in fixed))
         self._price = ChainPrice(graph, self._reads, needs, whole_cycles)
         self._lives = Lives(graph, handed)
 
@@ -263,7 +257,7 @@ class _Cutter:
         for first in range(len(self._nodes)):
             # A chain of one layer serves where the rows of its operand are handed over.
             least = 1 if first == 0 and self._handed is not None else 2
-            for end in range(first + least, min(first + _LONGEST, len(self._nodes)) + 1):
+            for end in range(first + least, min(first + LONGEST, len(self._nodes)) + 1):
                 if self._nodes[end - 1].name not in self._reads:
                     break
                 if self._nodes[first].name in self._reads:

@@ -11,8 +11,9 @@ from edgec.ir.graph import Graph, Node
 from edgec.passes.rows.reads import Read, row_bytes
 from edgec.passes.rows.timeline import Timeline
 
-_CALL_CYCLES = 150.0
-_BYTE_CYCLES = 0.75
+CALL_CYCLES = 150.0
+"""Cycles of a call beside those that a price counts."""
+BYTE_CYCLES = 0.75
 """Cycles of a byte that slides, or that is read again: a load and a store of a word take three."""
 
 
@@ -52,7 +53,6 @@ class ChainPrice:
     ) -> None:
         self._graph, self._reads = graph, reads
         self._needs, self._whole_cycles = needs, whole_cycles
-        self._known: dict[tuple[str, int], Need] = {}
 
     def size_bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> int:
         """Bytes of the tensors and buffers of a chain."""
@@ -87,10 +87,7 @@ class ChainPrice:
         return sum(whole.values()) - saved + lasting + step
 
     def _need(self, node: Node, rows: int) -> Need:
-        key = node.name, rows
-        if key not in self._known:
-            self._known[key] = self._needs(self._graph, node, self._reads[node.name], rows)
-        return self._known[key]
+        return self._needs(self._graph, node, self._reads[node.name], rows)
 
     def _whole_bytes(self, chain: Timeline, name: str) -> int:
         top, bottom = chain.margins.get(name, (0, 0))
@@ -102,17 +99,17 @@ class ChainPrice:
     def cost(self, chain: Timeline) -> float:
         """Cycles that running in turns takes beyond those of whole layers."""
         graph = self._graph
-        cost = _slid_bytes(graph, chain) * _BYTE_CYCLES
+        cost = _slid_bytes(graph, chain) * BYTE_CYCLES
         for node in chain.nodes:
             firing = chain.firings[node.name]
             once, whole = self._need(node, firing.rows).cycles, self._whole_cycles.get(node.name)
             if once is not None and whole is not None:
                 cost += once * firing.count - whole
                 continue
-            cost += _CALL_CYCLES * firing.count
+            cost += CALL_CYCLES * firing.count
             for read in self._reads[node.name]:
                 again = read.window.height(firing.rows) - read.window.advance(firing.rows)
-                each = firing.count * row_bytes(graph, read.name) * _BYTE_CYCLES
+                each = firing.count * row_bytes(graph, read.name) * BYTE_CYCLES
                 cost += max(again, 0) * each
         return cost
 
