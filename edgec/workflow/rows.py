@@ -21,7 +21,7 @@ _INPUT_ROWS = "--input-rows"
 CONSOLE_VARIABLE_BYTES = 512
 """RAM of the console's variables on every board (`tests/firmware/test_build_boards.py`)."""
 _OTHER_VARIABLE_BYTES = 2048
-"""The same of other main programs, about."""
+"""RAM of the variables of other main programs, about."""
 
 
 def check_rows(graph: Graph, options: CompileOptions) -> None:

@@ -69,7 +69,7 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
 
 
 def reads_by_name(graph: Graph, nodes: Iterable[Node]) -> dict[str, tuple[Read, ...]]:
-    """What nodes read row by row, by their names, without those that cannot be computed by rows.
+    """Operands that nodes read row by row, by name, for the nodes that can be computed by rows.
 
     Args:
         graph: INTEGER stage, straight.
