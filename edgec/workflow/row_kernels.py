@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from edgec.base.calls import Firing
 from edgec.ir.graph import Graph, Node
@@ -124,26 +124,29 @@ class NodeNeeds:
 
     def __init__(self, target: Target, estimator: Estimator | None) -> None:
         self._target, self._estimator = target, estimator
-        self._known: dict[object, Need] = {}
+        self._known: dict[object, dict[int, Need]] = {}
 
-    def __call__(self, graph: Graph, node: Node, reads: tuple[Read, ...], rows: int) -> Need:
-        """The need of a node.
+    def __call__(self, graph: Graph, node: Node, reads: tuple[Read, ...]) -> Callable[[int], Need]:
+        """The need of a node, by the rows that it computes at a time.
 
         Args:
             graph: INTEGER stage, straight.
             node: one of it, or of a patch of it: equal names of constants have equal numbers.
             reads: what it reads by rows.
-            rows: rows of a time.
         """
         tensors = ((name, graph.values.get(name)) for name in (*node.inputs, node.output))
         forms = tuple(
             name if value is None else (value.shape, value.dtype, value.quant)
             for name, value in tensors
         )
-        key = node.attrs, forms, rows
-        if key not in self._known:
-            self._known[key] = self._found(by_itself(graph, node, reads, rows))
-        return self._known[key]
+        known = self._known.setdefault((node.attrs, forms), {})
+
+        def need(rows: int) -> Need:
+            if rows not in known:
+                known[rows] = self._found(by_itself(graph, node, reads, rows))
+            return known[rows]
+
+        return need
 
     def _found(self, graph: Graph) -> Need:
         """Memory and time of a graph of one node."""

@@ -16,7 +16,8 @@ from edgec.passes.rows.partition import Lives
 from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.row_graph import in_turns
 from edgec.passes.rows.strips import strip_chains, strips_of, with_strips
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timeline
 
 
 def conv_plus_itself(net: Net, x: str) -> str:
@@ -141,8 +142,9 @@ def in_patches(
         return None
     cut = strips.within(graph)
     reads = reads_by_name(cut, [node for strip in strips.strips for node in strip.nodes])
-    chains = strip_chains(cut, strips, reads, pace, handed)
-    return None if chains is None else in_turns(cut, chains, strips.columns)
+    chains = list(strip_chains(cut, strips, reads, pace, handed))
+    found = [chain for chain in chains if chain is not None]
+    return in_turns(cut, found, strips.columns) if len(found) == count else None
 
 
 def in_sections(graph: Graph, sections: Sequence[tuple[int, int, int]], pace: Pace) -> Graph:
@@ -158,9 +160,9 @@ def in_sections(graph: Graph, sections: Sequence[tuple[int, int, int]], pace: Pa
     strips = [each for each in found if each is not None]
     cut = with_strips(graph, strips)
     reads = reads_by_name(cut, cut.nodes)
-    chains = [strip_chains(cut, each, reads, pace) or () for each in strips]
+    chains = [chain for each in strips for chain in strip_chains(cut, each, reads, pace) if chain]
     columns = {name: span for each in strips for name, span in each.columns.items()}
-    return in_turns(cut, [chain for each in chains for chain in each], columns)
+    return in_turns(cut, chains, columns)
 
 
 def patched(graph: Graph, rng: np.random.Generator, *, by_rows: bool = False) -> Graph | None:

@@ -18,7 +18,8 @@ from edgec.ir.graph import Graph
 from edgec.passes.rows.price import ChainPrice, Needs
 from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.strips import Strips
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timelines
 
 PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
 LONGEST = 48
@@ -273,10 +274,8 @@ class _Cutter:
         if len(around.kept) == len(nodes) and handed is None:
             return
         found: list[Section] = []
-        for pace in self._paces_tried:
-            chain = timeline(self._graph, nodes, self._reads, around.kept, pace, handed)
-            if chain is None:
-                continue
+        paces = self._paces_tried
+        for chain in timelines(self._graph, nodes, self._reads, around.kept, paces, handed):
             own = self._price.size_bytes(chain, around.read, around.dying)
             size_bytes = around.beside_bytes + own
             if size_bytes < self._most:

@@ -86,7 +86,7 @@ class PatchSearch:
         group, *_ = strips.strips
         node, _ = group.nodes
         reads = reads_by_name(cut, group.nodes)[node.name]
-        need = self._needs(cut, node, reads, cut.shape(node.output)[ROWS])
+        need = self._needs(cut, node, reads)(cut.shape(node.output)[ROWS])
         values = (*around.read, node.output, strips.join.output)
         size_bytes = sum(cut.values[name].size_bytes for name in values) + need.scratch_bytes
         count, whole = len(strips.strips), self._whole_cycles.get(conv.name)
@@ -116,14 +116,14 @@ class PatchSearch:
             strips = strips_of(self._graph, first, end, self._reads, count)
             if strips is None:
                 continue
-            found = [s for s in self._sections(strips, handed) if s.size_bytes <= most_bytes]
+            found = list(self._sections(strips, handed, most_bytes))
             fitting += bool(found)
             yield from found
             if fitting == _ENOUGH:
                 break
 
-    def _sections(self, strips: Strips, handed: str | None) -> Iterator[Section]:
-        """Strips at each pace at which they can run in turns."""
+    def _sections(self, strips: Strips, handed: str | None, most_bytes: int) -> Iterator[Section]:
+        """Strips at each pace at which they keep a limit."""
         cut, around = strips.within(self._graph), self._lives.around(strips.first, strips.end)
         nodes = self._graph.nodes[strips.first : strips.end]
         own = [node for strip in strips.strips for node in strip.nodes]
@@ -134,9 +134,16 @@ class PatchSearch:
             more = sum(macs(cut, node) for node in own) - sum(macs(self._graph, n) for n in nodes)
             before -= more * _MAC_CYCLES
         for pace in _PACES:
-            chains = strip_chains(cut, strips, reads, pace, handed)
-            if chains is not None:
-                size_bytes = max(price.size_bytes(c, around.read, frozenset()) for c in chains)
+            chains, size_bytes = [], 0
+            for chain in strip_chains(cut, strips, reads, pace, handed):
+                if chain is None:
+                    break
+                own_bytes = around.beside_bytes + price.size_bytes(chain, around.read, frozenset())
+                if own_bytes > most_bytes:
+                    break
+                chains.append(chain)
+                size_bytes = max(size_bytes, own_bytes)
+            if len(chains) == len(strips.strips):
                 cost = sum(price.cost(chain) for chain in chains) - before
-                bytes_, patches = around.beside_bytes + size_bytes, Patches(strips, chains)
-                yield Section(strips.first, strips.end, bytes_, cost, patches=patches)
+                patches = Patches(strips, tuple(chains))
+                yield Section(strips.first, strips.end, size_bytes, cost, patches=patches)

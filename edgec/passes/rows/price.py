@@ -30,8 +30,9 @@ class Need:
     cycles: float | None = None
 
 
-Needs = Callable[[Graph, Node, tuple[Read, ...], int], Need]
-"""Need of a node of a graph that reads some operands by rows and computes some rows at a time."""
+Needs = Callable[[Graph, Node, tuple[Read, ...]], Callable[[int], Need]]
+"""Need of a node of a graph that reads some operands by rows, by the rows that it computes at a
+time."""
 
 
 class ChainPrice:
@@ -53,6 +54,7 @@ class ChainPrice:
     ) -> None:
         self._graph, self._reads = graph, reads
         self._needs, self._whole_cycles = needs, whole_cycles
+        self._by_name: dict[str, Callable[[int], Need]] = {}
 
     def size_bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> int:
         """Bytes of the tensors and buffers of a chain."""
@@ -87,7 +89,11 @@ class ChainPrice:
         return sum(whole.values()) - saved + lasting + step
 
     def _need(self, node: Node, rows: int) -> Need:
-        return self._needs(self._graph, node, self._reads[node.name], rows)
+        found = self._by_name.get(node.name)
+        if found is None:
+            found = self._needs(self._graph, node, self._reads[node.name])
+            self._by_name[node.name] = found
+        return found(rows)
 
     def _whole_bytes(self, chain: Timeline, name: str) -> int:
         top, bottom = chain.margins.get(name, (0, 0))

@@ -8,7 +8,7 @@ again.  Rows are those of the whole image, so that a strip may run in turns (`ti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from edgec.ir import qops
@@ -18,7 +18,8 @@ from edgec.ir.rows import COLUMNS, EACH_ROW
 from edgec.passes.rows.columns import ColumnRead, Span, StripColumns, column_reads, strip_columns
 from edgec.passes.rows.names import Names
 from edgec.passes.rows.reads import Read
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timeline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,10 +144,11 @@ def strip_chains(
     reads: Mapping[str, tuple[Read, ...]],
     pace: Pace,
     handed: str | None = None,
-) -> tuple[Timeline, ...] | None:
-    """Times of all strips; None where one cannot run in turns at this pace.
+) -> Iterator[Timeline | None]:
+    """Times of each strip; None where it cannot run in turns at this pace.
 
-    Rows that are handed over lie at one place for all strips: those that keep some are left out.
+    Rows that are handed over lie at one place for all strips, and come at the same times: strips
+    that keep some cannot run so.
 
     Args:
         graph: the one that `strips.within` made.
@@ -155,14 +157,15 @@ def strip_chains(
         pace: rows of a time.
         handed: an input of the graph that the caller hands over by rows, once for each strip.
     """
-    found = []
+    coming = None
     for strip in strips.strips:
         kept = frozenset(strip.nodes[-1].outputs)
         chain = timeline(graph, strip.nodes, reads, kept, pace, handed)
-        if chain is None or (handed and chain.depths[handed] > chain.written()[handed].rows):
-            return None
-        found.append(chain)
-    return tuple(found) if len({chain.handed for chain in found}) == 1 else None
+        if chain is not None and chain.handed is not None:
+            coming = coming or chain.handed
+            keeps = chain.depths[coming.name] > coming.firing.rows
+            chain = None if keeps or chain.handed != coming else chain
+        yield chain
 
 
 class _Copied:
