@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 from edgec.base.options import CompileOptions
 from edgec.commands.compile import CompileResult, compile_model
+from edgec.target.board import Board
 
 SIDE = 32
 COUNT = 4
@@ -56,7 +57,7 @@ def write_network(folder: Path, *, last: int = 0) -> Path:
 
 
 def built(
-    network: Path, folder: Path, board: str = "nucleo_f446re", **options: object
+    network: Path, folder: Path, board: Board | str = "nucleo_f446re", **options: object
 ) -> CompileResult:
     """The network on a board, with options of the compilation."""
     calibration = {"x": photographs()}
