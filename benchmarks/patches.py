@@ -12,14 +12,11 @@ cycles of `edgec profile` more than layer by layer.  The networks are those of `
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from data_folder import add_data_option, data_folder
-from rows import Builds, file_of
+from rows import Builds, print_chosen, print_lines
 
 from edgec.base.errors import EdgecError
 from edgec.base.options import Placement, Rows
@@ -34,16 +31,7 @@ _PASSES = 20
 
 def main() -> None:
     """Print a line for each published figure."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--networks", nargs="+", choices=PUBLISHED, default=list(PUBLISHED))
-    parser.add_argument("--board", default="nucleo_l4r5zi")
-    parser.add_argument("--placement", type=Placement, choices=list(Placement))
-    add_data_option(parser)
-    options = parser.parse_args()
-    data = Path(options.data_dir) if options.data_dir else data_folder()
-    print_table(options.networks, options.board, options.placement, data)
+    print_chosen(__doc__, PUBLISHED, print_table)
 
 
 def print_table(
@@ -59,23 +47,20 @@ def print_table(
     """
     titles = f"{'published':>10}{'MACs':>6}{'arena':>9}{'MACs':>6}{'passes':>8}{'cycles':>9}"
     print(f"{'network, in patches':42}{titles}")
-    for name in networks:
-        with tempfile.TemporaryDirectory() as folder:
-            model = file_of(name, Path(folder), data)
-            if model is None:
-                print(f"{name:42} not there: give its folder with --data")
-                continue
-            builds = Builds(model, board, placement)
-            whole, cycles = builds.made(rows=Rows.NEVER)
-            for limit, factor in PUBLISHED[name]:
-                line = f"{name:42}{limit:10,}{factor:6.2f}"
-                with contextlib.suppress(EdgecError):
-                    made, own = builds.limited(limit, input_rows=True, input_passes=_PASSES)
-                    ways, more = made.report.rows, made.program.macs / whole.program.macs
-                    passes = 1 if ways is None else ways.input_passes
-                    line += f"{made.program.arena_bytes:9,}{more:6.2f}{passes:8}"
-                    line += f"{own / cycles - 1:+9.1%}"
-                print(line, flush=True)
+    print_lines(networks, board, placement, data, _lines)
+
+
+def _lines(name: str, builds: Builds) -> Iterator[str]:
+    """Compile and profile a network within each published arena."""
+    whole, cycles = builds.made(rows=Rows.NEVER)
+    for limit, factor in PUBLISHED[name]:
+        line = f"{name:42}{limit:10,}{factor:6.2f}"
+        with contextlib.suppress(EdgecError):
+            made, own = builds.limited(limit, input_rows=True, input_passes=_PASSES)
+            ways, more = made.report.rows, made.program.macs / whole.program.macs
+            passes = 1 if ways is None else ways.input_passes
+            line += f"{made.program.arena_bytes:9,}{more:6.2f}{passes:8}{own / cycles - 1:+9.1%}"
+        yield line
 
 
 if __name__ == "__main__":

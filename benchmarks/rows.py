@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from edgec.base.options import Budget, CompileOptions, Placement, Rows
 from edgec.commands.compile import CompileResult
 from edgec.profile.run import profile
 from edgec.target.board import load_board
+from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 
 LIMITS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
     "mcunet_vww80_float.onnx": ((22_732, 25_000), (19_248, 21_500)),
@@ -43,20 +44,34 @@ LIMITS: dict[str, tuple[tuple[int, int], tuple[int, int] | None]] = {
 """Network to "bound" and "at most" with the image in memory and where it comes by rows: the least
 bytes of any partition into chains, by a dynamic program over partitions, with windows of as many
 rows as layers read and nothing computed twice."""
-_VARIABLES = 2048
-"""RAM that edgec takes for variables beside arena and stack."""
 
 
 def main() -> None:
     """Print a line for each network."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=_FORMATTER)
-    parser.add_argument("--networks", nargs="+", choices=LIMITS, default=list(LIMITS))
+    print_chosen(__doc__, LIMITS, print_table)
+
+
+def print_chosen(
+    text: str | None,
+    networks: Iterable[str],
+    table: Callable[[Iterable[str], str, Placement | None, Path | None], None],
+) -> None:
+    """Print a table for the networks and the board of the command line.
+
+    Args:
+        text: of the help.
+        networks: those that there are.
+        table: prints it, like `print_table`.
+    """
+    form, names = argparse.RawDescriptionHelpFormatter, list(networks)
+    parser = argparse.ArgumentParser(description=text, formatter_class=form)
+    parser.add_argument("--networks", nargs="+", choices=names, default=names)
     parser.add_argument("--board", default="nucleo_l4r5zi")
     parser.add_argument("--placement", type=Placement, choices=list(Placement))
     add_data_option(parser)
     options = parser.parse_args()
     data = Path(options.data_dir) if options.data_dir else data_folder()
-    print_table(options.networks, options.board, options.placement, data)
+    table(options.networks, options.board, options.placement, data)
 
 
 def print_table(
@@ -72,16 +87,33 @@ def print_table(
     """
     way = f"{'smallest':>10}{'bound':>9}{'at most':>9}{'arena':>9}{'cycles':>8}"
     print(f"{'network':42}{'whole':>9}{'cycles':>13}{way}{way}   (second: by rows)")
+    print_lines(networks, board, placement, data, _lines)
+
+
+def print_lines(
+    networks: Iterable[str],
+    board: str,
+    placement: Placement | None,
+    data: Path | None,
+    lines: Callable[[str, Builds], Iterator[str]],
+) -> None:
+    """Print the lines of each network that is there.
+
+    Args:
+        networks: names of files, or of networks with random weights.
+        board: name of the board.
+        placement: where constants lie; None: where the board's usual place is.
+        data: folder with the files; None: there is none.
+        lines: those of a network, by its name.
+    """
     for name in networks:
         with tempfile.TemporaryDirectory() as folder:
             model = file_of(name, Path(folder), data)
             if model is None:
-                print(f"{name:42} not there: give its folder with --data")
+                print(f"{name:42} not there: give its folder with --data-dir")
                 continue
-            print(_line(name, Builds(model, board, placement)), flush=True)
-
-
-_FORMATTER = argparse.RawDescriptionHelpFormatter
+            for line in lines(name, Builds(model, board, placement)):
+                print(line, flush=True)
 
 
 def file_of(name: str, folder: Path, data: Path | None) -> Path | None:
@@ -119,7 +151,7 @@ class Builds:
         """
         memory = load_board(self.board).memory
         assert memory is not None
-        budget = Budget(ram_bytes=arena_bytes + memory.stack_bytes + _VARIABLES)
+        budget = Budget(ram_bytes=arena_bytes + memory.stack_bytes + CONSOLE_VARIABLE_BYTES)
         return self.made(rows=Rows.AUTO, budget=budget, **options)
 
     def within(self, arena_bytes: int, *, input_rows: bool) -> tuple[CompileResult, int]:
@@ -129,7 +161,7 @@ class Builds:
         return self.made(rows=Rows.ALWAYS, input_rows=input_rows)
 
 
-def _line(name: str, builds: Builds) -> str:
+def _lines(name: str, builds: Builds) -> Iterator[str]:
     """Compile and profile a network each way."""
     whole, cycles = builds.made(rows=Rows.NEVER)
     cells = f"{name:42}{whole.program.arena_bytes:9,}{cycles:13,}"
@@ -140,7 +172,7 @@ def _line(name: str, builds: Builds) -> str:
             smallest = ways.front[0].arena_bytes if ways else made.program.arena_bytes
             sizes = f"{smallest:10,}{limits[0]:9,}{limits[1]:9,}{made.program.arena_bytes:9,}"
             cells += f"{sizes}{own / cycles - 1:+8.1%}"
-    return cells
+    yield cells
 
 
 if __name__ == "__main__":

@@ -91,7 +91,7 @@ def placed(
     """
     share = share_of(options, board)
     processor = Target.of(board, options.optimize, options.tuned)
-    limit = arena_limit(board, options.budget)
+    limit = arena_limit(board, options)
     ready, rows = chosen_rows(
         *(pools.graph, processor, pools.configs, options.rows, limit, progress),
         input_rows=options.input_rows,

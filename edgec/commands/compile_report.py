@@ -19,7 +19,7 @@ from edgec.commands.compile_facts import (
     loss_reports,
 )
 from edgec.floatrun.executor import is_quantized
-from edgec.ir import Graph, Node
+from edgec.ir import Graph, Node, qops
 from edgec.ir.infer import macs
 from edgec.ir.metadata import state_pairs
 from edgec.ir.rows import COLUMNS
@@ -245,7 +245,8 @@ def _model_dtype(dtype: DType) -> str:
 
 
 def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:
-    nodes = [_node_of(graph, program, step) for step in program.steps]
+    named = {node.name: node for node in graph.nodes}
+    nodes = [_node_of(graph, named, program, step) for step in program.steps]
     quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
     return tuple(
         LayerReport(
@@ -269,12 +270,11 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
     )
 
 
-def _node_of(graph: Graph, program: Program, step: Step) -> Node | None:
+def _node_of(graph: Graph, named: Mapping[str, Node], program: Program, step: Step) -> Node | None:
     """The node that a step computes, or some columns of; None of a copy of columns."""
     if isinstance(program.kernels[step.kernel].spec, Columns):
         return None
-    named = (node for node in graph.nodes if node.name == step.node)
-    return next(named, graph.producers.get(step.output.name))
+    return named.get(step.node) or graph.producers.get(step.output.name)
 
 
 def _input_bytes(graph: Graph, program: Program, node: Node | None, number: int) -> int:
@@ -285,6 +285,9 @@ def _input_bytes(graph: Graph, program: Program, node: Node | None, number: int)
         return spec.rows * spec.run_bytes
     assert node is not None
     found, parts = _activation_bytes(graph, node), program.parts(number)
+    if step.first_channel is not None and not isinstance(node.attrs, qops.QConv):
+        # The pool of a group of channels; the convolution reads all of its operand.
+        found = found * step.output.shape[-1] // graph.shape(step.output.name)[-1]
     if parts > 1:  # some rows of an image, and of a patch some columns
         found = found * step.output.shape[COLUMNS] // graph.shape(step.output.name)[COLUMNS]
     return found // parts

@@ -138,18 +138,23 @@ def _fits(report: Report) -> str:
 def _in_turns(report: Report) -> str:
     """Words on layers that run in turns so that it fits."""
     found = report.rows
-    if found is None or not found.front[found.chosen].layers:
+    if found is None:
         return ""
     chosen, whole = found.front[found.chosen], found.front[-1]
-    patches = ""
-    if chosen.patches > 1:
-        more = f", {chosen.macs / whole.macs - 1:.0%} more multiplications" if whole.macs else ""
-        patches = f" in {chosen.patches} patches{more}"
+    words = []
     if found.input_rows:
         times = f", {found.input_passes} times" if found.input_passes > 1 else ""
-        return f"; the image comes {found.input_rows} rows a run{times}{patches}"
-    least = size_words(whole.arena_bytes)
-    return f"; {chosen.layers} layers a few rows at a time{patches}, else {least} arena"
+        words.append(f"the image comes {found.input_rows} rows a run{times}")
+    elif chosen.layers:
+        words.append(f"{chosen.layers} layers a few rows at a time")
+    if chosen.patches > 1:
+        words[-1] += f" in {chosen.patches} patches"
+        words += [f"{chosen.macs / whole.macs - 1:.0%} more multiplications"] if whole.macs else []
+    if chosen.groups > 1:
+        words.append(f"a layer in {chosen.groups} groups of channels")
+    if words and not found.input_rows:
+        words.append(f"else {size_words(whole.arena_bytes)} arena")
+    return f"; {', '.join(words)}" if words else ""
 
 
 def _colour(used: int, limit: int) -> str:

@@ -9,7 +9,9 @@ from edgec.report.tables import Table, table
 def rows_table(found: RowsReport) -> Table:
     """The smallest arena first, the fastest way last; the chosen one is marked."""
     fastest = found.front[-1]
-    patched = any(each.patches > 1 for each in found.front)
+    patched, grouped = (
+        any(getattr(each, name) > 1 for each in found.front) for name in ("patches", "groups")
+    )
     lines = []
     for number, each in enumerate(found.front):
         low, high = each.rows
@@ -25,14 +27,18 @@ def rows_table(found: RowsReport) -> Table:
                 each.chains,
                 rows,
                 *((each.patches if each.patches > 1 else "", factor) if patched else ()),
+                *((each.groups if each.groups > 1 else "",) if grouped else ()),
             )
         )
     columns = ["", ">arena bytes", ">estimated time", ">layers in turns", ">loops", ">rows"]
     columns += [">patches", ">MACs"] if patched else []
+    columns += [">groups"] if grouped else []
     note = "--rows always takes the first line, never the last"
     if found.input_rows:
         note = "the last line has the whole image in memory"
     if patched:
         note += "; patches compute some columns again, MACs as a multiple of the last line"
+    if grouped:
+        note += "; groups of channels compute nothing again"
     note = f"arena without copies of weights; {note}"
     return table("Layers in turns of a few rows", columns, lines, note=note)

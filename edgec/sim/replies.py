@@ -106,6 +106,8 @@ def parse_info(lines: Sequence[str]) -> FirmwareInfo:
         max(number_of(fields, name), 1) if name in fields else 1
         for name in ("image_runs", "image_passes")
     )
+    if image_runs % image_passes:
+        raise _unexpected(f"image_runs={image_runs} image_passes={image_passes}")
     parts = image_runs // image_passes
     inputs = (_parse_tensor(line) for line in lines if line.startswith("input="))
     try:

@@ -45,7 +45,7 @@ def with_rounded_channels(
     grown = _grown(pools.graph, graph)
     if not grown:
         return model, pools
-    limit = arena_limit(board, options.budget)
+    limit = arena_limit(board, options)
     peak = peak_of(graph, select_kernels(graph, target, pools.configs))
     if limit is not None and peak.arena_bytes > limit:
         return model, pools

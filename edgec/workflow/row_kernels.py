@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from edgec.base.calls import Firing
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node
 from edgec.ir.rows import ROWS, RowBuffer
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import alternatives, price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.memory import Peak, plan_memory
-from edgec.passes.rows.price import Need
+from edgec.passes.rows.price import BYTE_CYCLES, Need
+from edgec.passes.rows.reads import Read
+from edgec.passes.rows.row_graph import by_itself
 from edgec.target.target import Target
 
 _SLOWER = 1.7
 """Kernels with less scratch memory may take this many times the cycles of the fastest one."""
-_SLIDE_CYCLES = 0.75
-"""Cycles of a byte that slides: a load and a store of a word take three."""
 
 
 def with_less_scratch(
@@ -73,7 +73,7 @@ def cycles_of(graph: Graph, choices: Sequence[KernelChoice], target: Target) -> 
         return None
     times = times_of(graph)
     each = cycles_by_name(graph, choices, estimator)
-    return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * _SLIDE_CYCLES
+    return sum(n * times.get(name, 1) for name, n in each.items()) + _slid(graph) * BYTE_CYCLES
 
 
 def times_of(graph: Graph) -> dict[str, int]:
@@ -112,8 +112,45 @@ def peak_of(graph: Graph, choices: Sequence[KernelChoice], *, overlapping: bool 
     return Peak.of(buffers, overlaps if overlapping else ())
 
 
-def need_of(graph: Graph, target: Target, estimator: Estimator | None) -> Need:
-    """Memory and time of a graph of one node."""
-    (choice,) = select_kernels(graph, target)
-    cycles = None if estimator is None else price_of(graph, choice, estimator).total_cycles
-    return Need(choice.scratch_bytes, cycles)
+class NodeNeeds:
+    """Memory and time of nodes that compute some rows at a time (`passes.rows.price.Needs`).
+
+    Each is found once, for all nodes that differ in names alone: strips have many of those.
+
+    Args:
+        target: the processor.
+        estimator: its cycles; None: nobody has measured the core.
+    """
+
+    def __init__(self, target: Target, estimator: Estimator | None) -> None:
+        self._target, self._estimator = target, estimator
+        self._known: dict[object, dict[int, Need]] = {}
+
+    def __call__(self, graph: Graph, node: Node, reads: tuple[Read, ...]) -> Callable[[int], Need]:
+        """The need of a node, by the rows that it computes at a time.
+
+        Args:
+            graph: INTEGER stage, straight.
+            node: one of it, or of a patch of it: equal names of constants have equal numbers.
+            reads: what it reads by rows.
+        """
+        tensors = ((name, graph.values.get(name)) for name in (*node.inputs, node.output))
+        forms = tuple(
+            name if value is None else (value.shape, value.dtype, value.quant)
+            for name, value in tensors
+        )
+        known = self._known.setdefault((node.attrs, forms), {})
+
+        def need(rows: int) -> Need:
+            if rows not in known:
+                known[rows] = self._found(by_itself(graph, node, reads, rows))
+            return known[rows]
+
+        return need
+
+    def _found(self, graph: Graph) -> Need:
+        """Memory and time of a graph of one node."""
+        (choice,) = select_kernels(graph, self._target)
+        if self._estimator is None:
+            return Need(choice.scratch_bytes)
+        return Need(choice.scratch_bytes, price_of(graph, choice, self._estimator).total_cycles)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.base.options import Rows
 from edgec.ir import qops
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Graph
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.passes.rows.partition import IMPOSSIBLE, Patches, Section, Sections, chains_of
 from edgec.passes.rows.patches import PatchSearch
-from edgec.passes.rows.price import Need
-from edgec.passes.rows.reads import Read
-from edgec.passes.rows.row_graph import by_itself, in_turns
+from edgec.passes.rows.row_graph import in_turns
 from edgec.passes.rows.strips import with_strips
 from edgec.passes.rows.timeline import Timeline
 from edgec.report.model import RowsPoint
 from edgec.target.target import Target
 from edgec.workflow.row_kernels import (
+    NodeNeeds,
     arena_of,
     cycles_by_name,
     cycles_of,
     estimator_of,
-    need_of,
     peak_of,
     times_of,
     with_less_scratch,
@@ -37,7 +36,7 @@ _RETRIES = 4
 _FASTER = 0.998
 """A larger arena is worth at least the five hundredth part of the time."""
 _PATCH_TRIES = 12
-"""Likewise for patches, whose sizes are less well known."""
+"""Times that patches are chosen again: their sizes are less well known."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +65,18 @@ class RowsChoice:
         chains = self.graph.chains
         rows = {firing.rows for chain in chains for firing in chain.firings.values()} or {0}
         cycles = None if self.cycles is None else round(self.cycles)
-        macs = sum(
-            each.spec.macs * times_of(self.graph).get(each.node.name, 1) for each in self.choices
-        )
-        rows_of_a_time = min(rows), max(rows)
+        times = times_of(self.graph)
+        macs = sum(each.spec.macs * times.get(each.node.name, 1) for each in self.choices)
+        groups = Counter(whole for whole, _ in self.graph.channels.values())
         return RowsPoint(
-            *(self.arena_bytes, cycles, self._layers, len(chains), rows_of_a_time),
-            *(macs, self.patches),
+            self.arena_bytes,
+            cycles,
+            self._layers,
+            len(chains),
+            (min(rows), max(rows)),
+            macs,
+            self.patches,
+            max(groups.values(), default=1),
         )
 
     @property
@@ -120,11 +124,10 @@ class RowSearch:
         handed: str | None = None,
     ) -> None:
         self._graph, self._target, self._decisions = whole.graph, target, decisions
-        self._handed, self._estimator = handed, estimator_of(target)
+        self._handed, estimator = handed, estimator_of(target)
+        needs = NodeNeeds(target, estimator)
         graph, choices = whole.graph, whole.choices
-        self._whole_cycles = (
-            {} if self._estimator is None else cycles_by_name(graph, choices, self._estimator)
-        )
+        self._whole_cycles = {} if estimator is None else cycles_by_name(graph, choices, estimator)
         peak, alone = peak_of(graph, choices), peak_of(graph, choices, overlapping=False)
         names = [choice.node.name for choice in choices]
         self._by_step = [
@@ -133,13 +136,13 @@ class RowSearch:
         self._chains = chains_of(
             graph,
             peak.arena_bytes,
-            self._need,
+            needs,
             frozenset(decisions),
             handed,
             whole_cycles=self._whole_cycles,
         )
         self._patches = PatchSearch(
-            *(graph, self._need, self._whole_cycles, frozenset(decisions), handed)
+            *(graph, needs, self._whole_cycles, frozenset(decisions), handed)
         )
         self._chains += tuple(self._patches.groups())
 
@@ -187,19 +190,16 @@ class RowSearch:
             sections = sections.grown(highest, size_bytes)
         return _planned_ways(found)
 
-    def _need(self, graph: Graph, node: Node, reads: tuple[Read, ...], rows: int) -> Need:
-        return need_of(by_itself(graph, node, reads, rows), self._target, self._estimator)
-
     def _kernels_of(self, cut: Sequence[Section]) -> tuple[RowsChoice, ...]:
         """Kernels of the graph with some chains in turns, with less and less scratch memory."""
-        strips = [each.patches.strips for each in cut if each.patches is not None]
+        parts = [each.patches for each in cut if each.patches is not None]
+        strips = [each.strips for each in parts]
         columns = {name: each for every in strips for name, each in every.columns.items()}
         chains = [chain for each in cut for chain in each.chains]
         made = in_turns(with_strips(self._graph, strips), chains, columns)
         kernels = select_kernels(made, self._target, self._decisions)
         cost = sum(each.cost for each in cut)
-        patches = max((len(each.patches.chains) for each in cut if each.patches), default=1)
-        patches = max(patches, 1)
+        patches = max((len(each.chains) for each in parts if each.chains), default=1)
         return tuple(
             RowsChoice(made, each, floor, cycles_of(made, each, self._target), cost, patches)
             for each, floor in with_less_scratch(made, kernels, self._target)
@@ -244,7 +244,7 @@ def _highest(cut: Sequence[Section], graph: Graph, made: RowsChoice) -> Section:
     peak = peak_of(made.graph, made.choices)
     name = made.choices[peak.by_step.index(peak.arena_bytes)].node.name
     for each in cut:
-        if each.patches is not None and name in each.patches.strips.columns:
+        if each.patches is not None and name in each.patches.strips.nodes:
             return each
     number = next((n for n, node in enumerate(graph.nodes) if node.name == name), 0)
     return next((each for each in cut if number < each.end), cut[-1])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
-from edgec.base.options import Budget, CompileOptions, Progress, Rows
+from edgec.base.options import App, CompileOptions, Progress, Rows
 from edgec.ir.graph import Graph
 from edgec.kernels.select import select_kernels
 from edgec.report.model import RowsReport
@@ -18,8 +18,10 @@ from edgec.workflow.row_search import RowsChoice, RowSearch, front_of, planned
 _ROOMY = 1.25
 """Plans of memory take at most a quarter more than their floor."""
 _INPUT_ROWS = "--input-rows"
-_VARIABLES = 2048
-"""RAM of firmware beside arena and stack."""
+CONSOLE_VARIABLE_BYTES = 512
+"""RAM of the console's variables on every board (`tests/firmware/test_build_boards.py`)."""
+_OTHER_VARIABLE_BYTES = 2048
+"""RAM of the variables of other main programs, about."""
 
 
 def check_rows(graph: Graph, options: CompileOptions) -> None:
@@ -64,12 +66,17 @@ def _check_input(graph: Graph) -> None:
         raise ConfigError(what, where=_INPUT_ROWS, hint=f"leave out {_INPUT_ROWS}")
 
 
-def arena_limit(board: Board, budget: Budget | None) -> int | None:
+def arena_limit(board: Board, options: CompileOptions) -> int | None:
     """Bytes that the arena may have on a board and within a budget; None: any number."""
-    found = [] if board.arena_limit_bytes is None else [board.arena_limit_bytes]
-    if budget is not None and budget.ram_bytes is not None and board.memory is not None:
-        found.append(max(budget.ram_bytes - board.memory.stack_bytes - _VARIABLES, 0))
-    return min(found, default=None)
+    limit, memory, budget = board.arena_limit_bytes, board.memory, options.budget
+    if limit is None or memory is None:
+        return limit
+    console = options.app is App.CONSOLE and options.main is None
+    variables = CONSOLE_VARIABLE_BYTES if console else _OTHER_VARIABLE_BYTES
+    found = [limit - variables if memory.arena_in == memory.data_in else limit]
+    if budget is not None and budget.ram_bytes is not None:
+        found.append(budget.ram_bytes - memory.stack_bytes - variables)
+    return max(min(found), 0)
 
 
 def chosen_rows(

@@ -20,6 +20,7 @@ from edgec.sim.host import HostModel
 from edgec.target.board import load_board
 from edgec.toolchain import process
 from edgec.workflow.evaluation import evaluate
+from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 from edgec.workflow.validation import validate
 
 BOARD = "nucleo_l4r5zi"
@@ -142,7 +143,7 @@ def test_patches_within_a_budget(network, tmp_path):
     rows = built(network, tmp_path / "rows", BOARD, input_rows=True, rows=Rows.ALWAYS, build=False)
     least = rows.report.rows.front[0].arena_bytes
     memory = load_board(BOARD).memory
-    budget = Budget(ram_bytes=least * 3 // 5 + memory.stack_bytes + 2048)
+    budget = Budget(ram_bytes=least * 3 // 5 + memory.stack_bytes + CONSOLE_VARIABLE_BYTES)
     options = {"input_rows": True, "budget": budget}
     with pytest.raises(BudgetError, match="RAM"):
         built(network, tmp_path / "over", BOARD, **options)

@@ -11,7 +11,9 @@ from edgec.base.errors import ConfigError
 from edgec.base.options import Budget, Rows, StreamOptions
 from edgec.cli.app import run_app
 from edgec.commands.inspect import Activations, inspect
+from edgec.report.answer import answer_lines
 from edgec.report.model import Report
+from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 from edgec.workflow.session import open_session
 from edgec.workflow.validation import validate
 
@@ -37,6 +39,27 @@ def test_a_smaller_arena_and_the_same_numbers(network, board, tmp_path):
     assert "Layers in turns of a few rows" in (few.folder / "report.txt").read_text()
 
 
+def test_groups_of_channels_are_reported(tmp_path):
+    """The widest image is that of the last convolution, which is pooled at once."""
+    model = write_network(tmp_path, last=192)
+    whole = built(model, tmp_path / "whole", rows=Rows.NEVER, build=False)
+    few = built(model, tmp_path / "few", rows=Rows.ALWAYS)
+    assert few.report.rows is not None
+    groups = few.report.rows.front[0].groups
+    assert groups > 1
+    assert few.report.rows.front[-1].groups == 1
+    x = photographs(2)
+    assert np.array_equal(few.run(x, on="emulator"), whole.run(x))
+    pools = [layer for layer in few.report.layers if layer.first_channel and layer.op != "Conv"]
+    (pool,) = (layer for layer in whole.report.layers if layer.name == pools[0].name)
+    assert [layer.input_bytes for layer in pools] == [pool.input_bytes // groups] * (groups - 1)
+    assert "groups of channels compute nothing again" in (few.folder / "report.txt").read_text()
+    assert (
+        f"a layer in {groups} groups of channels"
+        in dict(answer_lines(few.report, tmp_path))["fits"]
+    )
+
+
 def test_auto_takes_rows_where_the_budget_asks_for_them(network, tmp_path):
     roomy = built(network, tmp_path / "roomy", build=False)
     assert roomy.report.rows is None
@@ -46,7 +69,7 @@ def test_auto_takes_rows_where_the_budget_asks_for_them(network, tmp_path):
     sizes = [each.arena_bytes for each in front.front]
     assert sizes == sorted(sizes)
     assert len(sizes) > 2
-    limit = sizes[1] + 4096 + 2048
+    limit = sizes[1] + 4096 + CONSOLE_VARIABLE_BYTES
     tight = built(network, tmp_path / "tight", verify=False, budget=Budget(ram_bytes=limit))
     assert tight.report.rows is not None
     assert tight.report.rows.chosen == 1

@@ -1,5 +1,6 @@
 """Layers in turns together with pooled weights, rounding, placement, bundles and exports."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ from edgec.base.rounding import Rounding
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import compile_model
 from edgec.commands.export import export_library
+from edgec.target.board import load_board
+from edgec.workflow.validation import validate
 
 BOARD = "nucleo_l4r5zi"
 WAYS = ({"rows": Rows.ALWAYS}, {"rows": Rows.ALWAYS, "input_rows": True})
@@ -169,6 +172,43 @@ def test_a_bundle_and_exports_of_layers_in_turns(network, tmp_path):
     for form in ("c", "cmake", "arduino", "zephyr", "idf", "platformio"):
         export_library(few.folder, form, out=tmp_path / form)
         assert any((tmp_path / form).rglob("*.c"))
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"input_rows": True, "input_passes": 4}], ids=["rows", "input rows"]
+)
+def test_patches_with_weights_in_ram_bundled_and_exported(network, options, tmp_path):
+    """A board with a small region for the arena, and another one for weights."""
+    board = load_board("disco_f407vg")
+    assert board.memory is not None
+    ram = tuple(
+        replace(region, size_bytes=4760) if region.name == board.memory.arena_in else region
+        for region in board.memory.ram
+    )
+    board = replace(board, memory=replace(board.memory, ram=ram))
+    few = built(network, tmp_path / "few", board, placement=Placement.AUTO, **options)
+    assert few.report.rows is not None
+    assert few.report.rows.front[few.report.rows.chosen].patches > 1
+    assert few.report.placement is not None
+    assert few.report.placement.weights
+    assert {check.what: check.skipped for check in few.report.checks} == {
+        "host": "",
+        "emulator": "",
+    }
+    whole = built(network, tmp_path / "whole", rows=Rows.NEVER, build=False)
+    x = photographs(2)
+    assert np.array_equal(few.run(x, on="emulator"), whole.run(x))
+    for place in ("host", "emulator"):
+        assert not any(layer.differing for layer in validate(few.folder, on=place).layers)
+    for form in ("c", "cmake", "arduino", "zephyr", "idf", "platformio"):
+        export_library(few.folder, form, out=tmp_path / form)
+        (source,) = (tmp_path / form).rglob("edgec_photographs.c")
+        assert "patch 2" in source.read_text()
+    second = tmp_path / "second.onnx"
+    second.write_bytes(network.read_bytes())
+    other = built(second, tmp_path / "other", board, **options)
+    bundle = bundle_models([few.folder, other.folder], tmp_path / "bundle")
+    assert [check.checked for check in bundle.models] == [True, True]
 
 
 @pytest.mark.parametrize("options", WAYS, ids=["rows", "input rows"])

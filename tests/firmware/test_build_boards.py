@@ -15,6 +15,7 @@ from edgec.base.resources import data_dir
 from edgec.target.board import Board, list_boards, load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.size import firmware_size
+from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 
 BOARDS = [board for board in list_boards() if not board.is_hosted]
 
@@ -29,6 +30,7 @@ def test_firmware_links_in_the_boards_memory(tmp_path: Path, board: Board) -> No
     assert size.code_bytes - flash.boot_bytes < 12 * 1024
     assert size.arena_bytes == 2048
     assert size.stack_bytes == board.memory.stack_bytes
+    assert size.ram_bytes - size.stack_bytes - size.arena_bytes <= CONSOLE_VARIABLE_BYTES
     assert size.ram_bytes < (board.ram_bytes or 0)
     image = tmp_path / "firmware.bin"
     subprocess.run(["arm-none-eabi-objcopy", "-Obinary", elf, image], check=True)

@@ -266,6 +266,10 @@ def test_line_without_end() -> None:
         ("", "unexpected: protocol="),
         ("protocol=1\n", "unexpected: line="),
         ("protocol=1\nline=79\n", "unexpected: line=79"),
+        (
+            "protocol=1\nline=320\nimage_runs=7\nimage_passes=2\n",
+            "unexpected: image_runs=7 image_passes=2",
+        ),
         ("protocol=1\nline=320\n", "unexpected: edgec is missing"),
         ("protocol=1\nline=320\nedgec=1\nboard=b\nclock_hz=-\n", "unexpected: clock_hz=-"),
     ],

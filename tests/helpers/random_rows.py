@@ -13,10 +13,11 @@ from random_reductions import average_pool, max_pool
 
 from edgec.ir import Graph, qops
 from edgec.passes.rows.partition import Lives
-from edgec.passes.rows.reads import row_reads
+from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.row_graph import in_turns
-from edgec.passes.rows.strips import strip_chains, strips_of
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.strips import strip_chains, strips_of, with_strips
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timeline
 
 
 def conv_plus_itself(net: Net, x: str) -> str:
@@ -82,7 +83,7 @@ def cut(graph: Graph, rng: np.random.Generator, *, by_rows: bool = False) -> Gra
         rng: decides.
         by_rows: let the caller hand the input over by rows, if the first layers can take it so.
     """
-    reads = {node.name: found for node in graph.nodes if (found := row_reads(graph, node))}
+    reads = reads_by_name(graph, graph.nodes)
     chains: list[Timeline] = []
     number = 0
     while number < len(graph.nodes):
@@ -131,7 +132,7 @@ def in_patches(
         handed: an input that the caller hands over by rows.
     """
     nodes = graph.nodes[first:end]
-    reads = {node.name: found for node in nodes if (found := row_reads(graph, node))}
+    reads = reads_by_name(graph, nodes)
     if len(reads) < len(nodes) or Lives(graph, handed).around(first, end).kept != {
         nodes[-1].output
     }:
@@ -140,8 +141,28 @@ def in_patches(
     if strips is None:
         return None
     cut = strips.within(graph)
-    chains = strip_chains(cut, strips, pace, handed)
-    return None if chains is None else in_turns(cut, chains, strips.columns)
+    reads = reads_by_name(cut, [node for strip in strips.strips for node in strip.nodes])
+    chains = list(strip_chains(cut, strips, reads, pace, handed))
+    found = [chain for chain in chains if chain is not None]
+    return in_turns(cut, found, strips.columns) if len(found) == count else None
+
+
+def in_sections(graph: Graph, sections: Sequence[tuple[int, int, int]], pace: Pace) -> Graph:
+    """The graph with several neighbours in strips that run in turns.
+
+    Args:
+        graph: one in which that can be done.
+        sections: numbers of the nodes, half-open, and of strips, in order.
+        pace: rows of a time.
+    """
+    reads = reads_by_name(graph, graph.nodes)
+    found = [strips_of(graph, first, end, reads, count) for first, end, count in sections]
+    strips = [each for each in found if each is not None]
+    cut = with_strips(graph, strips)
+    reads = reads_by_name(cut, cut.nodes)
+    chains = [chain for each in strips for chain in strip_chains(cut, each, reads, pace) if chain]
+    columns = {name: span for each in strips for name, span in each.columns.items()}
+    return in_turns(cut, chains, columns)
 
 
 def patched(graph: Graph, rng: np.random.Generator, *, by_rows: bool = False) -> Graph | None:

@@ -7,6 +7,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 
 from edgec.base.options import CompileOptions
 from edgec.commands.compile import CompileResult, compile_model
+from edgec.target.board import Board
 
 SIDE = 32
 COUNT = 4
@@ -16,8 +17,13 @@ def photographs(count=COUNT):
     return np.random.default_rng(5).normal(0, 1, (count, 3, SIDE, SIDE)).astype(np.float32)
 
 
-def write_network(folder: Path) -> Path:
-    """A convolution of stride 2, a block that widens sixfold and adds, and a pool."""
+def write_network(folder: Path, *, last: int = 0) -> Path:
+    """A convolution of stride 2, a block that widens sixfold and adds, and a pool.
+
+    Args:
+        folder: for the file.
+        last: channels of one more convolution of single pixels before the pool; 0: there is none.
+    """
     rng, nodes, weights = np.random.default_rng(4), [], []
 
     def layer(x, y, inputs, outputs, size, **attributes):
@@ -37,10 +43,12 @@ def write_network(folder: Path) -> Path:
     layer("c", "d", 48, 8, 1)
     nodes.append(helper.make_node("Add", ["a", "d"], ["e"]))
     layer("e", "f", 8, 16, 3, strides=[2, 2])
-    nodes.append(helper.make_node("GlobalAveragePool", ["f"], ["g"]))
+    if last:
+        layer("f", "h", 16, last, 1)
+    nodes.append(helper.make_node("GlobalAveragePool", ["h" if last else "f"], ["g"]))
     nodes.append(helper.make_node("Flatten", ["g"], ["y"]))
     given = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3, SIDE, SIDE])
-    found = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 16])
+    found = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, last or 16])
     graph = helper.make_graph(nodes, "photographs", [given], [found], weights)
     path = folder / "photographs.onnx"
     opsets = [helper.make_opsetid("", 13)]
@@ -49,7 +57,7 @@ def write_network(folder: Path) -> Path:
 
 
 def built(
-    network: Path, folder: Path, board: str = "nucleo_f446re", **options: object
+    network: Path, folder: Path, board: Board | str = "nucleo_f446re", **options: object
 ) -> CompileResult:
     """The network on a board, with options of the compilation."""
     calibration = {"x": photographs()}

@@ -16,7 +16,8 @@ from edgec.lower.placed import lowered
 from edgec.lower.resident import Share
 from edgec.passes.rows.reads import row_reads
 from edgec.passes.rows.row_graph import in_turns
-from edgec.passes.rows.timeline import Pace, timeline
+from edgec.passes.rows.timeline import Pace
+from edgec.passes.rows.times import timeline
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel
 from edgec.target.board import load_board

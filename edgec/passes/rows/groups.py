@@ -15,7 +15,8 @@ from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.rows import COLUMNS, ROWS
 from edgec.memory import ALIGNMENT_BYTES
-from edgec.passes.rows.strips import Strip, Strips, fresh
+from edgec.passes.rows.names import Names
+from edgec.passes.rows.strips import Strip, Strips
 
 COUNTS = (2, 4, 5, 8, 10, 16, 20, 32)
 """Numbers of groups to try."""
@@ -64,15 +65,14 @@ class _Groups:
     def __init__(self, graph: Graph, first: int, channels: int) -> None:
         self._graph, self._first, self._channels = graph, first, channels
         self._conv, self._tail = graph.nodes[first : first + 2]
-        self._taken = {*graph.values, *graph.constants, *(node.name for node in graph.nodes)}
+        self._names = Names(graph)
 
     def strips(self) -> Strips:
         """The groups, and the view of what they give."""
         total, output = self._graph.shape(self._conv.output)[-1], self._tail.output
         strips = tuple(self._group(first) for first in range(0, total, self._channels))
         parts = tuple(strip.nodes[-1].output for strip in strips)
-        name = fresh(f"{output} joined", self._taken)
-        join = Node(name, qops.QChannelsJoined(), parts, (output,))
+        join = Node(self._names.fresh(f"{output} joined"), qops.QChannelsJoined(), parts, (output,))
         return Strips(self._first, self._first + 2, strips, join)
 
     def _group(self, first: int) -> Strip:
@@ -81,13 +81,13 @@ class _Groups:
         own = []
         for name in (inputs.w, inputs.b, inputs.multiplier):
             array = graph.constants[name].array[first:end]
-            own.append(Constant(fresh(f"{name} from {first}", self._taken), array))
+            own.append(Constant(self._part(name, first), array))
         w, b, multiplier = (each.name for each in own)
         image, y = (self._part(node.output, first) for node in (conv, self._tail))
         operands = inputs.with_rows(w, b, multiplier).names()
         whole = self._conv.output
         tail = tuple(image if name == whole else name for name in self._tail.inputs)
-        names = [fresh(f"{n.name} from {first}", self._taken) for n in (conv, self._tail)]
+        names = [self._part(node.name, first) for node in (conv, self._tail)]
         values = [
             replace(
                 graph.values[node.output],
@@ -108,4 +108,5 @@ class _Groups:
         )
 
     def _part(self, name: str, first: int) -> str:
-        return fresh(f"{name} from {first}", self._taken)
+        """A name for channels of something; other groups may read the same constants."""
+        return self._names.fresh(f"{name} (from {first} of {self._tail.output})")

@@ -59,6 +59,6 @@ def least_bytes(graph: Graph, whole: Mapping[str, int], *, input_rows: bool = Fa
         return None
     handed = graph.only_input if input_rows else None
     most = max(whole.values(), default=0)
-    chains = chains_of(graph, most, lambda *_: Need(0), handed=handed, paces=_FEWEST)
+    chains = chains_of(graph, most, lambda *_: lambda _: Need(0), handed=handed, paces=_FEWEST)
     found = Sections.of(graph, chains, whole, handed).least_bytes
     return None if found >= IMPOSSIBLE else found

@@ -16,13 +16,14 @@ from types import MappingProxyType
 
 from edgec.ir.graph import Graph
 from edgec.passes.rows.price import ChainPrice, Needs
-from edgec.passes.rows.reads import Read, row_reads
+from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.strips import Strips
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timelines
 
 PACES = (Pace(1), *(Pace(rows, shrinks) for rows in (2, 4, 8) for shrinks in (False, True)))
-_LONGEST = 48
-"""Nodes of a chain at most."""
+LONGEST = 48
+"""Nodes of a chain, or of the network in a patch, at most."""
 IMPOSSIBLE = 1 << 62
 """More bytes than there are."""
 
@@ -34,12 +35,10 @@ class Patches:
     Attributes:
         strips: their nodes.
         chains: times of each strip; none of groups of channels.
-        macs: multiply-accumulates of all strips beyond those of the neighbours.
     """
 
     strips: Strips
     chains: tuple[Timeline, ...]
-    macs: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -250,11 +249,7 @@ class _Cutter:
         self._paces_tried = paces
         self._graph, self._most, self._handed = graph, most_bytes, handed
         self._nodes = graph.nodes
-        self._reads: dict[str, tuple[Read, ...]] = {}
-        for node in graph.nodes:
-            found = row_reads(graph, node)
-            if found is not None and node.name not in fixed:
-                self._reads[node.name] = found
+        self._reads = reads_by_name(graph, (n for n in graph.nodes if n.name not in fixed))
         self._price = ChainPrice(graph, self._reads, needs, whole_cycles)
         self._lives = Lives(graph, handed)
 
@@ -263,7 +258,7 @@ class _Cutter:
         for first in range(len(self._nodes)):
             # A chain of one layer serves where the rows of its operand are handed over.
             least = 1 if first == 0 and self._handed is not None else 2
-            for end in range(first + least, min(first + _LONGEST, len(self._nodes)) + 1):
+            for end in range(first + least, min(first + LONGEST, len(self._nodes)) + 1):
                 if self._nodes[end - 1].name not in self._reads:
                     break
                 if self._nodes[first].name in self._reads:
@@ -279,10 +274,8 @@ class _Cutter:
         if len(around.kept) == len(nodes) and handed is None:
             return
         found: list[Section] = []
-        for pace in self._paces_tried:
-            chain = timeline(self._graph, nodes, self._reads, around.kept, pace, handed)
-            if chain is None:
-                continue
+        paces = self._paces_tried
+        for chain in timelines(self._graph, nodes, self._reads, around.kept, paces, handed):
             own = self._price.size_bytes(chain, around.read, around.dying)
             size_bytes = around.beside_bytes + own
             if size_bytes < self._most:

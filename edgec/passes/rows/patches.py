@@ -7,26 +7,23 @@ narrower strips take less memory and more time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Set
 
 from edgec.ir.graph import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.rows import ROWS
 from edgec.passes.rows.groups import groups_at
-from edgec.passes.rows.partition import Lives, Patches, Section
-from edgec.passes.rows.price import ChainPrice, Need, Needs
-from edgec.passes.rows.reads import Read, row_reads
+from edgec.passes.rows.partition import LONGEST, Lives, Patches, Section
+from edgec.passes.rows.price import CALL_CYCLES, ChainPrice, Needs
+from edgec.passes.rows.reads import reads_by_name
 from edgec.passes.rows.strips import Strips, strip_chains, strips_of
 from edgec.passes.rows.timeline import Pace
 
 COUNTS = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20)
 """Numbers of strips to try."""
 _PACES = (Pace(1), Pace(2), Pace(2, shrinks=True))
-_LONGEST = 48
-"""Nodes of a strip at most, without copies."""
 _ENOUGH = 3
 """Numbers of strips that fit: with more of them a chain takes more time."""
-_CALL_CYCLES = 150.0
 _MAC_CYCLES = 1.0
 """Cycles of a multiply-accumulate on cores that nobody has measured."""
 
@@ -52,13 +49,8 @@ class PatchSearch:
     ) -> None:
         self._graph, self._whole_cycles = graph, whole_cycles
         self._needs, self._handed = needs, handed
-        self._known: dict[object, Need] = {}
         self._lives = Lives(graph, handed)
-        self._reads: dict[str, tuple[Read, ...]] = {}
-        for node in graph.nodes:
-            found = row_reads(graph, node)
-            if found is not None and node.name not in fixed:
-                self._reads[node.name] = found
+        self._reads = reads_by_name(graph, (n for n in graph.nodes if n.name not in fixed))
 
     def sections(self, most_bytes: int, passes: int, low: Set[int]) -> Iterator[Section]:
         """Neighbours in patches that keep a limit.
@@ -73,7 +65,7 @@ class PatchSearch:
         for first, node in enumerate(nodes):
             if node.name not in self._reads:
                 continue
-            for end in range(first + 2, min(first + _LONGEST, len(nodes)) + 1):
+            for end in range(first + 2, min(first + LONGEST, len(nodes)) + 1):
                 if nodes[end - 1].name not in self._reads:
                     break
                 if high and not any(first <= number < end for number in high):
@@ -93,18 +85,16 @@ class PatchSearch:
         cut, around = strips.within(self._graph), self._lives.around(strips.first, strips.end)
         group, *_ = strips.strips
         node, _ = group.nodes
-        reads = row_reads(cut, node) or ()
-        need = self._need(cut, node, reads, cut.shape(node.output)[ROWS])
+        reads = reads_by_name(cut, group.nodes)[node.name]
+        need = self._needs(cut, node, reads)(cut.shape(node.output)[ROWS])
         values = (*around.read, node.output, strips.join.output)
         size_bytes = sum(cut.values[name].size_bytes for name in values) + need.scratch_bytes
         count, whole = len(strips.strips), self._whole_cycles.get(conv.name)
-        cost = 2 * _CALL_CYCLES * count
+        cost = 2 * CALL_CYCLES * count
         if need.cycles is not None and whole is not None:
             cost += count * need.cycles - whole
-        patches = Patches(strips, (), 0)
-        return Section(
-            strips.first, strips.end, around.beside_bytes + size_bytes, cost, patches=patches
-        )
+        bytes_, patches = around.beside_bytes + size_bytes, Patches(strips, ())
+        return Section(strips.first, strips.end, bytes_, cost, patches=patches)
 
     def _could(self, first: int, end: int, most_bytes: int) -> bool:
         """Whether what lies whole leaves room, and the last node alone has readers."""
@@ -126,42 +116,34 @@ class PatchSearch:
             strips = strips_of(self._graph, first, end, self._reads, count)
             if strips is None:
                 continue
-            found = [
-                section
-                for pace in _PACES
-                if (section := self._section(strips, pace, handed)) is not None
-                and section.size_bytes <= most_bytes
-            ]
+            found = list(self._sections(strips, handed, most_bytes))
             fitting += bool(found)
             yield from found
             if fitting == _ENOUGH:
                 break
 
-    def _section(self, strips: Strips, pace: Pace, handed: str | None) -> Section | None:
-        cut = strips.within(self._graph)
-        chains = strip_chains(cut, strips, pace, handed)
-        if chains is None:
-            return None
+    def _sections(self, strips: Strips, handed: str | None, most_bytes: int) -> Iterator[Section]:
+        """Strips at each pace at which they keep a limit."""
+        cut, around = strips.within(self._graph), self._lives.around(strips.first, strips.end)
         nodes = self._graph.nodes[strips.first : strips.end]
         own = [node for strip in strips.strips for node in strip.nodes]
-        reads = {node.name: row_reads(cut, node) or () for node in own}
-        price = ChainPrice(cut, reads, self._need, {node.name: 0.0 for node in own})
-        around = self._lives.around(strips.first, strips.end)
-        size_bytes = max(price.size_bytes(chain, around.read, frozenset()) for chain in chains)
-        before = [self._whole_cycles.get(node.name) for node in nodes]
-        more = sum(macs(cut, node) for node in own) - sum(macs(self._graph, n) for n in nodes)
-        cost = sum(price.cost(chain) for chain in chains) - sum(each or 0.0 for each in before)
+        reads = reads_by_name(cut, own)
+        price = ChainPrice(cut, reads, self._needs, {node.name: 0.0 for node in own})
+        before = sum(self._whole_cycles.get(node.name, 0.0) for node in nodes)
         if not self._whole_cycles:
-            cost += more * _MAC_CYCLES
-        patches = Patches(strips, chains, more)
-        bytes_ = around.beside_bytes + size_bytes
-        return Section(strips.first, strips.end, bytes_, cost, patches=patches)
-
-    def _need(self, graph: Graph, node: Node, reads: Sequence[Read], rows: int) -> Need:
-        """Need of a node of a strip, found once for all strips of one shape."""
-        shapes = tuple(graph.shape(name) for name in (*node.inputs, node.output))
-        constants = tuple(name for name in node.inputs if graph.is_constant(name))
-        key = node.attrs, constants, shapes, rows
-        if key not in self._known:
-            self._known[key] = self._needs(graph, node, tuple(reads), rows)
-        return self._known[key]
+            more = sum(macs(cut, node) for node in own) - sum(macs(self._graph, n) for n in nodes)
+            before -= more * _MAC_CYCLES
+        for pace in _PACES:
+            chains, size_bytes = [], 0
+            for chain in strip_chains(cut, strips, reads, pace, handed):
+                if chain is None:
+                    break
+                own_bytes = around.beside_bytes + price.size_bytes(chain, around.read, frozenset())
+                if own_bytes > most_bytes:
+                    break
+                chains.append(chain)
+                size_bytes = max(size_bytes, own_bytes)
+            if len(chains) == len(strips.strips):
+                cost = sum(price.cost(chain) for chain in chains) - before
+                patches = Patches(strips, tuple(chains))
+                yield Section(strips.first, strips.end, size_bytes, cost, patches=patches)

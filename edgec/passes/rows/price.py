@@ -11,8 +11,9 @@ from edgec.ir.graph import Graph, Node
 from edgec.passes.rows.reads import Read, row_bytes
 from edgec.passes.rows.timeline import Timeline
 
-_CALL_CYCLES = 150.0
-_BYTE_CYCLES = 0.75
+CALL_CYCLES = 150.0
+"""Cycles of a call beside those that a price counts."""
+BYTE_CYCLES = 0.75
 """Cycles of a byte that slides, or that is read again: a load and a store of a word take three."""
 
 
@@ -29,8 +30,9 @@ class Need:
     cycles: float | None = None
 
 
-Needs = Callable[[Graph, Node, tuple[Read, ...], int], Need]
-"""Need of a node of a graph that reads some operands by rows and computes some rows at a time."""
+Needs = Callable[[Graph, Node, tuple[Read, ...]], Callable[[int], Need]]
+"""Need of a node of a graph that reads some operands by rows, by the rows that it computes at a
+time."""
 
 
 class ChainPrice:
@@ -52,7 +54,7 @@ class ChainPrice:
     ) -> None:
         self._graph, self._reads = graph, reads
         self._needs, self._whole_cycles = needs, whole_cycles
-        self._known: dict[tuple[str, int], Need] = {}
+        self._by_name: dict[str, Callable[[int], Need]] = {}
 
     def size_bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> int:
         """Bytes of the tensors and buffers of a chain."""
@@ -87,10 +89,11 @@ class ChainPrice:
         return sum(whole.values()) - saved + lasting + step
 
     def _need(self, node: Node, rows: int) -> Need:
-        key = node.name, rows
-        if key not in self._known:
-            self._known[key] = self._needs(self._graph, node, self._reads[node.name], rows)
-        return self._known[key]
+        found = self._by_name.get(node.name)
+        if found is None:
+            found = self._needs(self._graph, node, self._reads[node.name])
+            self._by_name[node.name] = found
+        return found(rows)
 
     def _whole_bytes(self, chain: Timeline, name: str) -> int:
         top, bottom = chain.margins.get(name, (0, 0))
@@ -102,17 +105,17 @@ class ChainPrice:
     def cost(self, chain: Timeline) -> float:
         """Cycles that running in turns takes beyond those of whole layers."""
         graph = self._graph
-        cost = _slid_bytes(graph, chain) * _BYTE_CYCLES
+        cost = _slid_bytes(graph, chain) * BYTE_CYCLES
         for node in chain.nodes:
             firing = chain.firings[node.name]
             once, whole = self._need(node, firing.rows).cycles, self._whole_cycles.get(node.name)
             if once is not None and whole is not None:
                 cost += once * firing.count - whole
                 continue
-            cost += _CALL_CYCLES * firing.count
+            cost += CALL_CYCLES * firing.count
             for read in self._reads[node.name]:
                 again = read.window.height(firing.rows) - read.window.advance(firing.rows)
-                each = firing.count * row_bytes(graph, read.name) * _BYTE_CYCLES
+                each = firing.count * row_bytes(graph, read.name) * BYTE_CYCLES
                 cost += max(again, 0) * each
         return cost
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,6 +66,17 @@ def row_reads(graph: Graph, node: Node) -> tuple[Read, ...] | None:
             return None
         found.append(Read(name, place, own))
     return tuple(found) if found else None
+
+
+def reads_by_name(graph: Graph, nodes: Iterable[Node]) -> dict[str, tuple[Read, ...]]:
+    """Operands that nodes read row by row, by name, for the nodes that can be computed by rows.
+
+    Args:
+        graph: INTEGER stage, straight.
+        nodes: some of it.
+    """
+    pairs = ((node.name, row_reads(graph, node)) for node in nodes)
+    return {name: reads for name, reads in pairs if reads is not None}
 
 
 def inputs_for_rows(node: Node, rows: int) -> dict[int, int]:

@@ -23,6 +23,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
 from edgec.ir.rows import ROWS, HandedRows, RowBuffer, RowChain, RowFill
+from edgec.passes.rows.names import Names
 from edgec.passes.rows.reads import Read, inputs_for_rows
 from edgec.passes.rows.timeline import RowSlice, Timeline
 
@@ -97,8 +98,7 @@ class _Rewriting:
     ) -> None:
         self._graph, self._chains, self._columns = graph, chains, columns
         self._values, self._constants = dict(graph.values), dict(graph.constants)
-        self._taken = {*graph.values, *graph.constants}
-        self._names = {node.name for node in graph.nodes}
+        self._fresh = Names(graph).fresh
         self._chain_of = {node.name: chain for chain in chains for node in chain.nodes}
         self._margins: dict[str, tuple[int, int]] = {}
         self._padded: dict[str, str] = {}
@@ -194,19 +194,8 @@ class _Rewriting:
 
     def _view(self, x: str, attrs: qops.RowView, y: str) -> Node:
         shape = attrs.infer_shape(attrs.Inputs(self._values[x].shape))
-        self._taken.add(y)
         self._values[y] = replace(self._values[x], name=y, shape=shape)
-        name = f"{attrs.op} {y}"
-        while name in self._names:
-            name += "'"
-        self._names.add(name)
-        return Node(name, attrs, (x,), (y,))
-
-    def _fresh(self, name: str) -> str:
-        while name in self._taken:
-            name += "'"
-        self._taken.add(name)
-        return name
+        return Node(self._fresh(f"{attrs.op} {y}"), attrs, (x,), (y,))
 
     def _record(self, chain: Timeline) -> RowChain:
         """A chain as lowering needs it."""

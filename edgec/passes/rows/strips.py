@@ -8,17 +8,18 @@ again.  Rows are those of the whole image, so that a strip may run in turns (`ti
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from edgec.base.calls import Firing
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qops import IntegerOperator
 from edgec.ir.rows import COLUMNS, EACH_ROW
 from edgec.passes.rows.columns import ColumnRead, Span, StripColumns, column_reads, strip_columns
-from edgec.passes.rows.reads import Read, row_reads
-from edgec.passes.rows.timeline import Pace, Timeline, timeline
+from edgec.passes.rows.names import Names
+from edgec.passes.rows.reads import Read
+from edgec.passes.rows.timeline import Pace, Timeline
+from edgec.passes.rows.times import timeline
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,6 +57,11 @@ class Strips:
     end: int
     strips: tuple[Strip, ...]
     join: Node
+
+    @property
+    def nodes(self) -> frozenset[str]:
+        """Names of the nodes of all."""
+        return frozenset(node.name for strip in self.strips for node in strip.nodes)
 
     @property
     def columns(self) -> Mapping[str, tuple[str, Span]]:
@@ -119,54 +125,47 @@ def strips_of(
         if own is None:
             return None
         windows[node.name] = own
-    taken, strips = {*graph.values, *graph.constants, *(node.name for node in graph.nodes)}, []
+    names, strips = Names(graph), []
     for number in range(count):
         span = width * number // count, width * (number + 1) // count
         columns = strip_columns(graph, nodes, windows, span)
         if columns is None:
             return None
-        copied = _Copied(graph, nodes, windows, columns, number, taken)
+        copied = _Copied(graph, nodes, windows, columns, number, names)
         strips.append(copied.strip(is_last=span[1] == width))
     parts = tuple(strip.nodes[-1].output for strip in strips)
-    join = Node(fresh(f"{output} joined", taken), qops.QColumnsJoined(), parts, (output,))
+    join = Node(names.fresh(f"{output} joined"), qops.QColumnsJoined(), parts, (output,))
     return Strips(first, end, tuple(strips), join)
 
 
 def strip_chains(
-    graph: Graph, strips: Strips, pace: Pace, handed: str | None = None
-) -> tuple[Timeline, ...] | None:
-    """Times of all strips; None where one cannot run in turns at this pace.
+    graph: Graph,
+    strips: Strips,
+    reads: Mapping[str, tuple[Read, ...]],
+    pace: Pace,
+    handed: str | None = None,
+) -> Iterator[Timeline | None]:
+    """Times of each strip; None where it cannot run in turns at this pace.
 
-    Rows that are handed over lie at one place for all strips: those that keep some are left out.
+    Rows that are handed over lie at one place for all strips, and come at the same times: strips
+    that keep some cannot run so.
 
     Args:
         graph: the one that `strips.within` made.
         strips: the strips that are in it.
+        reads: what their nodes read by rows, by name of the node.
         pace: rows of a time.
         handed: an input of the graph that the caller hands over by rows, once for each strip.
     """
-    found = []
+    coming = None
     for strip in strips.strips:
-        reads = {node.name: row_reads(graph, node) or () for node in strip.nodes}
         kept = frozenset(strip.nodes[-1].outputs)
         chain = timeline(graph, strip.nodes, reads, kept, pace, handed)
-        if chain is None or (handed and chain.depths[handed] > chain.written()[handed].rows):
-            return None
-        found.append(chain)
-    return tuple(found) if len({_handing(chain) for chain in found}) == 1 else None
-
-
-def _handing(chain: Timeline) -> Firing | None:
-    """Times at which rows are handed over; None: they are not."""
-    return None if chain.handed is None else replace(chain.handed.firing, padding=0)
-
-
-def fresh(name: str, taken: set[str]) -> str:
-    """A name that nothing has."""
-    while name in taken:
-        name += "'"
-    taken.add(name)
-    return name
+        if chain is not None and chain.handed is not None:
+            coming = coming or chain.handed
+            keeps = chain.depths[coming.name] > coming.firing.rows
+            chain = None if keeps or chain.handed != coming else chain
+        yield chain
 
 
 class _Copied:
@@ -179,11 +178,12 @@ class _Copied:
         windows: Mapping[str, Sequence[ColumnRead]],
         spans: StripColumns,
         number: int,
-        taken: set[str],
+        names: Names,
     ) -> None:
         self._graph, self._nodes, self._windows = graph, nodes, windows
-        self._spans, self._taken = spans, taken
-        self._title = f"patch {number + 1}"
+        self._spans, self._names = spans, names
+        # Other neighbours may read the same tensors in patches of their own.
+        self._title = f"(patch {number + 1} of {nodes[-1].output})"
         self._parts: dict[tuple[str, Span], str] = {}
         self._made: list[Node] = []
         self._values: list[Value] = []
@@ -202,7 +202,7 @@ class _Copied:
                     padding = own[0] - first, max(end - own[1], 0)
             attrs = node.attrs_as(IntegerOperator).with_column_padding(*padding)
             part = self._part(node.output, held)
-            name = self._fresh(f"{node.name} {self._title}")
+            name = self._names.fresh(f"{node.name} {self._title}")
             self._made.append(
                 replace(node, name=name, attrs=attrs, inputs=tuple(inputs), outputs=(part,))
             )
@@ -215,10 +215,10 @@ class _Copied:
         """Copy the columns of the output to their place."""
         held, (first, end) = self._spans.holds[whole], self._spans.needs[whole]
         width = self._graph.shape(whole)[COLUMNS]
-        y = self._fresh(f"{whole} with {self._title}")
+        y = self._names.fresh(f"{whole} with {self._title}")
         self._values.append(replace(self._graph.values[whole], name=y))
         attrs = qops.QColumnsInto(width, first - held[0], first, end - first)
-        name = self._fresh(f"place of {self._title} in {whole}")
+        name = self._names.fresh(f"place {self._title}")
         self._made.append(Node(name, attrs, (self._parts[whole, held],), (y,)))
         self._columns[name] = whole, (0, width) if is_last else (0, 0)
 
@@ -233,7 +233,7 @@ class _Copied:
             attrs = qops.QColumnsFrom(
                 own[1] - own[0], first - there[0], first - own[0], end - first, each.byte or 0
             )
-            title = self._fresh(f"columns of {part}")
+            title = self._names.fresh(f"columns of {part}")
             self._made.append(Node(title, attrs, (source,), (part,)))
             true = (0, width) if held is None else self._spans.needs[name]
             exact = max(own[0], true[0]) == own[0] and min(own[1], true[1]) == own[1]
@@ -242,11 +242,8 @@ class _Copied:
 
     def _part(self, name: str, span: Span) -> str:
         """A new value for columns of a tensor."""
-        part = self._parts[name, span] = self._fresh(f"{name} {self._title}")
+        part = self._parts[name, span] = self._names.fresh(f"{name} {self._title}")
         value = self._graph.values[name]
         shape = (*value.shape[:COLUMNS], span[1] - span[0], *value.shape[COLUMNS + 1 :])
         self._values.append(replace(value, name=part, shape=shape))
         return part
-
-    def _fresh(self, name: str) -> str:
-        return fresh(name, self._taken)

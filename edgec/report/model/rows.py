@@ -17,6 +17,7 @@ class RowsPoint:
         rows: the fewest and the most rows that one of them computes each time; 0: none does.
         macs: multiply-accumulates of a run.
         patches: the most strips that layers are computed in, one by one; 1: none are.
+        groups: the most groups of channels that a layer is computed in, likewise.
     """
 
     arena_bytes: int
@@ -26,6 +27,7 @@ class RowsPoint:
     rows: tuple[int, int]
     macs: int = 0
     patches: int = 1
+    groups: int = 1
 
 
 @dataclass(frozen=True, slots=True)
