@@ -1,4 +1,4 @@
-/* What STM32U3 and U5 share: instruction cache, flash, and a console on USART1 (PA9, PA10).
+/* Shared by STM32U3 and U5: instruction cache, flash, and a console on USART1 (PA9, PA10).
  * Polls ICACHE_SR.BUSYF (bit 0 = 0) and FLASH_ACR.LATENCY (read back), beside stm32_usart_v2.h.
  *
  * Source: RM0456 7.3.3 (wait states), 8.4 (instruction cache) and DS13737 table 27 (alternate
