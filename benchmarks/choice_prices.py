@@ -24,6 +24,7 @@ import numpy as np
 from choice_layers import Layer, graph_of, measure
 from choice_shapes import held_out, training
 
+from edgec.commands.tune_search import CLOSE
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.choice.prices import PRICES_FILE, CorePrices, price_tables
 from edgec.kernels.common.parts import UNMEASURED, Run
@@ -43,8 +44,6 @@ _HEAD = (
     "# Written by benchmarks/choice_prices.py and pool_prices.py: cycles of a run of each part of\n"
     "# a kernel.\n"
 )
-CLOSE = 0.03
-"""The largest gap that is no fault, as in kernel_choice.py."""
 _SWEEPS = 20_000
 _STILL = 1e-9
 """The part of the largest price by which no price changes any more in a sweep."""

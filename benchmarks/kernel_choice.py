@@ -27,11 +27,13 @@ from pathlib import Path
 import numpy as np
 from built import firmware_of
 from data_folder import add_data_option, chosen_data_folder
-from profile_networks import ALL, DEFAULT, OPTIONS, model_of
+from profile_networks import ALL, DEFAULT, OPTIONS, OWN, model_of
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError, MemoryPlanError
 from edgec.commands.compile_facts import placement_report, share_of
+from edgec.commands.compile_placed import planned
+from edgec.commands.tune_search import CLOSE
 from edgec.ir.graph import Graph
 from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels
 from edgec.lower.placed import lowered
@@ -50,11 +52,6 @@ BOARDS = (
     "nucleo_g0b1re",
     "nucleo_f207zg",
 )
-CLOSE = 0.03
-"""The largest gap that is no fault."""
-_OWN = Path(__file__).resolve().parents[1] / "networks"
-OWN = tuple(sorted(path.stem for path in _OWN.glob("*_cifar10.onnx")))
-"""Networks of this repository, quantized with random samples: only their shapes matter here."""
 _COLUMNS = ("network", "board", "layer", "chosen", "cycles", "best", "cycles", "gap")
 
 
@@ -91,15 +88,16 @@ class Row:
         )
 
 
-def graph_of(network: str) -> Graph:
-    """The integer graph of a network."""
-    path, samples = model_of(network) if network in ALL else (_OWN / f"{network}.onnx", None)
-    return integer_model(path, samples, OPTIONS).integer
+def graph_of(network: str, board: Board) -> Graph:
+    """The integer graph of a network, as a board computes it."""
+    path, samples = model_of(network)
+    return planned(integer_model(path, samples, OPTIONS), board, OPTIONS)[1].graph
 
 
 def rows_of(network: str, board_name: str) -> Iterator[Row]:
     """The layers of a network that more than one kernel could compute."""
-    graph, board = graph_of(network), load_board(board_name)
+    board = load_board(board_name)
+    graph = graph_of(network, board)
     target = Target.of(board)
     first = select_kernels(graph, target)
     ways = [kernel_candidates(graph, choice.node, target) for choice in first]

@@ -31,6 +31,11 @@ from edgec.profile import Profile, profile
 from edgec.target.board import list_boards
 
 ALL = {**TASKS, **QDQ_TASKS}
+OWN = {
+    path.stem: path
+    for path in sorted((Path(__file__).resolve().parents[1] / "networks").glob("*_cifar10.onnx"))
+}
+"""Networks of this repository, quantized with random samples: only their shapes matter here."""
 DEFAULT = ("resnet8-qdq", "dscnn-qdq", "vww-qdq", "autoencoder")
 BOARDS = tuple(b.name for b in list_boards() if b.name.startswith(("nucleo", "rpi")))
 OPTIONS = CompileOptions(verify=False, force=True)
@@ -105,7 +110,9 @@ def rows(
 
 
 def model_of(network: str) -> tuple[Path, dict[str, Array] | None]:
-    """The file of a network, and what calibrates it if it is a float one."""
+    """The file of a network of `ALL` or `OWN`, and what calibrates it; None: nothing does."""
+    if network in OWN:
+        return OWN[network], None
     task = ALL[network]
     data = needed_data_folder()
     path = data / "models" / task.model

@@ -1,7 +1,7 @@
 """What the choice of kernels by estimates loses beside a measured one: `edgec tune` on networks.
 
-    python benchmarks/tune.py                                # the table of docs/tune.md
-    python benchmarks/tune.py --networks dscnn-qdq --boards nucleo_l4r5zi
+    python benchmarks/tune.py --boards nucleo_l4r5zi nucleo_f207zg     # the table of docs/tune.md
+    python benchmarks/tune.py --networks dscnn-qdq
     python benchmarks/tune.py --file build/all.tune.toml     # keep what was measured
 
 A row is a network on a board: the layers with a choice, those that take over 3 % more than the
@@ -18,22 +18,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from data_folder import add_data_option, chosen_data_folder
-from kernel_choice import BOARDS, OPTIONS, OWN
-from profile_networks import ALL, DEFAULT, model_of
+from kernel_choice import BOARDS, OPTIONS
+from profile_networks import ALL, DEFAULT, OWN, model_of
 
 from edgec.base.errors import MemoryPlanError
 from edgec.commands.tune import Tuning, tune_model
 from edgec.commands.tune_search import CLOSE
 from edgec.target.board import load_board
 
-_OWN = Path(__file__).resolve().parents[1] / "networks"
 _HEAD = ("network", "board", "layers", f"over {CLOSE:.0%}", "worst", "cycles", "tuned", "saved")
 _MORE = (f"over {CLOSE:.0%}", "worst", "builds")
 
 
 def tuned(network: str, board: str, file: Path) -> Tuning:
     """A network, tuned for a board; all layers are measured."""
-    path, samples = model_of(network) if network in ALL else (_OWN / f"{network}.onnx", None)
+    path, samples = model_of(network)
 
     def say(text: str, done: int = 0, total: int = 0) -> None:
         if total:

@@ -68,8 +68,8 @@ def explore(
         list[str] | None,
         typer.Option(
             metavar="KNOB=VALUE/VALUE",
-            help="Values to try of precision, observer, effort, pool, optimize, rows or placement; "
-            "one value fixes it. Repeatable.",
+            help="Values to try of precision, observer, effort, pool, optimize, rows, placement or "
+            "fit; one value fixes it. Repeatable.",
             rich_help_panel=SEARCH,
         ),
     ] = None,

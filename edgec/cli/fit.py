@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from edgec.base.options import FitLimits
+from edgec.base.options import FitLimits, option_words
 from edgec.cli.compile_request import CompileRequest
 from edgec.report import console
 from edgec.report.progress import status
@@ -54,20 +54,11 @@ def print_fitted(fitted: Fitted, built: Built, request: CompileRequest, *, quiet
         quiet: on standard error, since a record goes to standard output.
     """
     out = console.err if quiet else console.out
-    for line in fitted_lines(fitted, built.report.board.clock_hz, plain_words(request)):
+    from edgec.commands.fit_choice import plain_options
+
+    words = option_words(plain_options(request.options))
+    for line in fitted_lines(fitted, built.report.board.clock_hz, words):
         out.print(line, markup=False, highlight=False, soft_wrap=True)
-
-
-def plain_words(request: CompileRequest) -> list[str]:
-    """Options that give the choice again, as words of a command line."""
-    options = request.options
-    words = ["--rows", options.rows.value, "--optimize", options.optimize.value]
-    if options.placement is not None:
-        words += ["--placement", options.placement.value]
-    if options.quant.int16:
-        words += ["--precision", "auto"]
-        words += [word for name in options.quant.int16 for word in ("--int16", name)]
-    return words
 
 
 def fitted_lines(fitted: Fitted, clock_hz: int, words: Sequence[str]) -> list[str]:

@@ -48,7 +48,6 @@ def report(
 
     The page is one file that needs no network.
     """
-    from edgec.base.given_files import check_build_folder
     from edgec.base.output_file import check_writable
     from edgec.cli.data import samples_of, words_of
     from edgec.commands.compile_page import write_report
@@ -60,7 +59,6 @@ def report(
         [Effect("--limit", limit is not None, data is not None, no_file, "add --data FILE")]
     )
     samples = samples_of(data, normalize, resample)
-    check_build_folder(folder)
     page = folder / "report.html" if html is None else html
     check_writable(page, [data])
     named = () if data is None else words_of(data, normalize, resample)

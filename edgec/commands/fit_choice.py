@@ -9,6 +9,7 @@ from typing import NamedTuple
 from edgec.base.options import (
     CompileOptions,
     Optimize,
+    OptionValue,
     Placement,
     Precision,
     QuantOptions,
@@ -49,6 +50,23 @@ def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
     """Options of quantization that give int16 codes to the tensors of these names."""
     precision = Precision.AUTO if int16 else None
     return replace(quant, precision=precision, int16=tuple(int16), target_db=None, max_drop=None)
+
+
+def plain_options(options: CompileOptions) -> dict[str, OptionValue]:
+    """Options that a search chose, by the keys of `edgec.toml`.
+
+    Args:
+        options: `Fitted.options`.
+    """
+    found: dict[str, OptionValue] = {
+        "rows": options.rows.value,
+        "optimize": options.optimize.value,
+    }
+    if options.placement is not None:
+        found["placement"] = options.placement.value
+    if options.quant.int16:
+        found |= {"precision": Precision.AUTO.value, "int16": list(options.quant.int16)}
+    return found
 
 
 class Built(NamedTuple):

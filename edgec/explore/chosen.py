@@ -8,16 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from edgec.base.options import Progress
+from edgec.base.options import CompileOptions, OptionValue, Progress
 from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile
 from edgec.base.system import command_line
 from edgec.commands.compile_cached import Built, build
+from edgec.commands.fit_choice import plain_options
 from edgec.commands.output_folder import default_folder
 from edgec.explore.front import Point
-from edgec.explore.space import compiled_by, options_of, pool_of, words_of
+from edgec.explore.space import Setting, limits_of, options_of, pool_of, words_of
 from edgec.explore.task import Task
-from edgec.explore.trial import model_of
+from edgec.explore.trial import build_options, model_of
 from edgec.workflow.accuracy import float_share, labelled_data
 from edgec.workflow.evaluation import Evaluation, evaluate
 from edgec.workflow.integer import real_model
@@ -103,7 +104,7 @@ def keep(
     folder.mkdir(parents=True, exist_ok=True)
     model = model_of(task, point.setting, folder)
     project = folder / "edgec.toml"
-    options = replace(compiled_by(point.setting, task.options), verify=True)
+    options = replace(build_options(task, point.setting, model), verify=True)
     built = build(
         model,
         point.setting["board"],
@@ -112,7 +113,7 @@ def keep(
         options=options,
         progress=progress,
     )
-    write_whole(project, "\n".join([*_lines(task, point, model, folder), ""]).encode())
+    write_whole(project, "\n".join([*_lines(task, point, model, folder, options), ""]).encode())
     if test is None:
         return Chosen(point, project, built, None, None)
     progress("judging it on the test data")
@@ -121,7 +122,9 @@ def keep(
     return Chosen(point, project, built, evaluate(built.folder, test), share)
 
 
-def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]:
+def _lines(
+    task: Task, point: Point, model: Path, folder: Path, options: CompileOptions
+) -> Sequence[str]:
     def relative(path: str) -> str:
         return Path(os.path.relpath(path, folder.absolute())).as_posix()
 
@@ -134,7 +137,13 @@ def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]
     if task.normalize is not None:
         keys["normalize"] = task.normalize
     keys |= _given(task)
-    keys.update({k: v for k, v in options_of(point.setting).items() if k != "pool-size"})
+    keys |= _plain(point.setting, options)
     lines = [f"# trial {point.number} of edgec explore"]
     # JSON's texts, numbers and lists of texts are TOML's, too.
     return lines + [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
+
+
+def _plain(setting: Setting, options: CompileOptions) -> dict[str, OptionValue]:
+    """Keys of `edgec.toml` for a setting; what was searched stands there as it was found."""
+    found = {k: v for k, v in options_of(setting).items() if k not in ("pool-size", "fit")}
+    return found if limits_of(setting) is None else {**found, **plain_options(options)}

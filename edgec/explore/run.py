@@ -19,10 +19,11 @@ from edgec.explore.cluster import Place, Run, dask_cluster, processes, wait
 from edgec.explore.front import Point, check_any, front_of
 from edgec.explore.prepare import prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in
-from edgec.explore.space import space_of
+from edgec.explore.space import DEFAULT, space_of
 from edgec.explore.storage import Beat, is_file, open_storage
 from edgec.explore.task import Task, sample_file
 from edgec.explore.trial import run_trial
+from edgec.fit.solve import check_solver
 from edgec.target.board import load_board
 
 JOURNAL = "study.journal"
@@ -193,6 +194,8 @@ def check_asked(asked: Asked) -> None:
     for file in (asked.calibration, asked.data):
         if file is not None:
             check_sample_file(file)
+    if any(value != DEFAULT for value in space_of(names, asked.boards, asked.vary)["fit"]):
+        check_solver()
     if asked.fit is not None and FitLimits.parse(asked.fit).target_db is not None:
         raise ConfigError(
             "db= is no limit of a search, which measures drop=", where="--fit", hint="give drop="

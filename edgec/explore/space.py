@@ -15,14 +15,17 @@ from edgec.base.names import shown
 from edgec.base.options import (
     CompileOptions,
     Effort,
+    FitLimits,
     Observer,
     Optimize,
+    OptionValue,
     Placement,
     PoolKernel,
     PoolKernelRule,
     Precision,
     Rows,
     WeightPoolOptions,
+    option_words,
 )
 
 DEFAULT = "default"
@@ -32,8 +35,8 @@ Space = Mapping[str, tuple[str, ...]]
 """Values of each knob that may be chosen; the first one is that of trial 0."""
 _DECIBELS = re.compile(r"([0-9]{1,2}(?:\.[0-9]{1,2})?)dB")
 _POOL = re.compile(r"([0-9]{1,4})(?:\+([a-z]+))?")
-Options = Mapping[str, str | float | list[str]]
-"""Options by their key in `edgec.toml`, and `pool-size` of `edgec compress`."""
+Options = Mapping[str, OptionValue]
+"""Options of `edgec compile` by their name, and `pool-size` of `edgec compress`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Knob:
 
     Attributes:
         values: the values that are tried where the user names none.
-        takes: gives the options of a value as keys of `edgec.toml`; ValueError: no such value.
+        takes: gives the options of a value; ValueError: no such value.
         help: what it chooses.
     """
 
@@ -75,6 +78,11 @@ def _pool(value: str) -> Options:
     return size if found[2] is None else {**size, "pool-kernel": [PoolKernel(found[2]).value]}
 
 
+def _fit(value: str) -> Options:
+    FitLimits.parse(value, "--vary")
+    return {"fit": value}
+
+
 KNOBS: Mapping[str, Knob] = {
     "precision": Knob(
         (DEFAULT, "20dB", "25dB", "30dB", "35dB", "40dB", "int16"),
@@ -91,8 +99,11 @@ KNOBS: Mapping[str, Knob] = {
     "optimize": _one_of("optimize", Optimize),
     "rows": _one_of("rows", Rows),
     "placement": _one_of("placement", Placement),
+    "fit": Knob((DEFAULT,), _fit, "limits of a search of its own, `--fit`: tensors of int16"),
 }
 """Knob by name, in the order of tables; values that are the default of the option are left out."""
+_CHOSEN_BY_FIT = ("precision", "rows")
+"""Knobs that `--fit` chooses itself, and does not go with."""
 _SAME_AS_DEFAULT = {
     "observer": Observer.MSE.value,
     "effort": Effort.NORMAL.value,
@@ -109,7 +120,8 @@ def space_of(
     Args:
         models: the models by the names that trials call them, one or more.
         boards: the boards, one or more.
-        texts: values that the user names, ``KNOB=VALUE/VALUE``; one value fixes a knob.
+        texts: values that the user names, ``KNOB=VALUE/VALUE``; one value fixes a knob.  Where
+            `fit` has values, knobs that it chooses itself stay as they are, unless they are named.
         floats: the models hold float weights, which can be pooled.
 
     Raises:
@@ -132,6 +144,8 @@ def space_of(
         space[name] = tuple(dict.fromkeys(values.split("/")))
         for value in space[name]:
             _options(name, value)
+    if "fit" in named:
+        space |= {name: (DEFAULT,) for name in _CHOSEN_BY_FIT if name not in named}
     return space
 
 
@@ -162,9 +176,9 @@ def _options(name: str, value: str) -> Options:
         ) from None
 
 
-def options_of(setting: Setting) -> dict[str, str | float | list[str]]:
-    """Options that a setting stands for, by their key in `edgec.toml`, and `pool-size`."""
-    found: dict[str, str | float | list[str]] = {}
+def options_of(setting: Setting) -> dict[str, OptionValue]:
+    """Options that a setting stands for, by their name, and `pool-size`."""
+    found: dict[str, OptionValue] = {}
     for name in KNOBS:
         found.update(_options(name, setting.get(name, DEFAULT)))
     return found
@@ -176,12 +190,18 @@ def pool_of(setting: Setting) -> WeightPoolOptions | None:
     return WeightPoolOptions(size=size) if isinstance(size, int) else None
 
 
+def limits_of(setting: Setting) -> FitLimits | None:
+    """Limits of a setting's own search; None: it has none."""
+    text = options_of(setting).get("fit")
+    return FitLimits.parse(text, "--vary") if isinstance(text, str) else None
+
+
 def _number(value: Any) -> float:
     return float(value)
 
 
 def compiled_by(setting: Setting, options: CompileOptions) -> CompileOptions:
-    """Options of a compilation with those of a setting."""
+    """Options of a compilation with those of a setting, before any search within limits."""
     found = options_of(setting)
     quant: dict[str, Any] = {
         name: kind(found[key])
@@ -207,9 +227,4 @@ def compiled_by(setting: Setting, options: CompileOptions) -> CompileOptions:
 
 def words_of(setting: Setting) -> list[str]:
     """Options of `edgec compile` that a setting stands for, as words of a command line."""
-    words = []
-    for key, value in options_of(setting).items():
-        if key != "pool-size":
-            for each in value if isinstance(value, list) else [value]:
-                words += [f"--{key}", f"{each:g}" if isinstance(each, float) else str(each)]
-    return words
+    return option_words({k: v for k, v in options_of(setting).items() if k != "pool-size"})

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions
 from edgec.commands.compile_cached import build
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
+from edgec.commands.fit import Search
 from edgec.commands.preflight import check_compile
-from edgec.explore.space import Setting, compiled_by, pool_of
+from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
+from edgec.fit.solve import check_solver
 from edgec.profile.run import profile
 from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate
@@ -79,6 +82,8 @@ def _check_machine(task: Task, setting: Setting, place: Path) -> None:
     Raises:
         EdgecError: the first thing that it lacks.
     """
+    if limits_of(setting) is not None:
+        check_solver()
     model, board = Path(task.models[setting["model"]]), load_board(setting["board"])
     samples = task.calibration_file.path
     check_compile(model, board, samples, place / "build", task.options)
@@ -106,6 +111,24 @@ def model_of(task: Task, setting: Setting, place: Path) -> Path:
     return output
 
 
+def build_options(task: Task, setting: Setting, model: Path) -> CompileOptions:
+    """Options of the build of a setting; those that its own limits ask for are searched.
+
+    Args:
+        task: the search.
+        setting: a value for each knob.
+        model: file of `model_of`.
+
+    Raises:
+        EdgecError: nothing is within the limits of the setting, or they do not go with the rest.
+    """
+    options, limits = compiled_by(setting, task.options), limits_of(setting)
+    if limits is None:
+        return options
+    board = load_board(setting["board"])
+    return Search(model, board, task.calibration_file, options, limits).run().options
+
+
 def _measured(task: Task, setting: Setting, place: Path) -> Figures:
     model = model_of(task, setting, place)
     folder = place / "build"
@@ -114,7 +137,7 @@ def _measured(task: Task, setting: Setting, place: Path) -> Figures:
         setting["board"],
         samples=task.calibration_file,
         out=folder,
-        options=compiled_by(setting, replace(task.options, force=True)),
+        options=build_options(task, setting, model),
     )
     traced = profile(folder)
     share = evaluate(folder, task.data_file).accuracy

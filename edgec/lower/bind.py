@@ -78,6 +78,11 @@ class Bound:
         return times_called(self.loops, step)
 
     @property
+    def constant_bytes(self) -> int:
+        """Bytes of all constants."""
+        return sum(constant.array.nbytes for constant in self.constants)
+
+    @property
     def macs(self) -> int:
         """Multiply-accumulates of one run."""
         return sum(

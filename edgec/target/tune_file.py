@@ -179,12 +179,20 @@ def kernels_of(path: Path, board: Board, optimize: Optimize, *, asked: bool) -> 
     what = f"has nothing measured for {board.name} and --optimize {optimize.value}"
     if stale:
         what = f"was measured for {board.name} with kernels of another edgec"
-    hint = f"measure: edgec tune MODEL --board {board.name} --tune {path}"
+    hint = _hint(path, board, optimize)
     if asked:
         raise ConfigError(what, where=str(path), hint=hint)
     if stale:
         _log.warning("%s: %s, and is not used; edgec tune measures again", path.name, what)
     return None
+
+
+def _hint(path: Path, board: Board, optimize: Optimize) -> str:
+    """The command that measures what a file has not; `edgec tune` refuses the smallest code."""
+    if optimize is Optimize.SIZE:
+        return "leave out --tune, or --optimize size, for which nothing is measured"
+    option = "" if optimize is Optimize.SPEED else f" --optimize {optimize.value}"
+    return f"measure: edgec tune MODEL --board {board.name}{option} --tune {path}"
 
 
 def with_entries(

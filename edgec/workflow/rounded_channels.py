@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
 from edgec.base.options import CompileOptions, Rows
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.price import alternatives
-from edgec.kernels.select import select_kernels
+from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
+from edgec.lower.bind import bind
 from edgec.passes.widen_channels import channel_groups, nodes_beside, widened
 from edgec.target.board import Board
 from edgec.target.target import Target
@@ -24,6 +25,8 @@ _MOST_MORE = 8
 _SURELY_LESS = 0.98
 """The part of the cycles before that those with more channels must stay below: estimates are true
 to about as much."""
+_CODE_BYTES = 48 << 10
+"""Flash that is kept for code: start-up, drivers, and the kernels of a large network."""
 
 
 def with_rounded_channels(
@@ -35,8 +38,9 @@ def with_rounded_channels(
         model: what the board will compute.
         pools: its graph, and the layers that planners decided for.
         board: the target.
-        options: how to compile; `--rows always`, for the smallest arena, changes nothing, nor does
-            an arena that would be larger than the board or the budget allows.
+        options: how to compile; `--rows always`, for the smallest arena, keeps the channels as they
+            are, and so does an arena, or constants with room for code, that would be larger than
+            the board or the budget allows.
     """
     if options.rows is Rows.ALWAYS:
         return model, pools
@@ -45,12 +49,23 @@ def with_rounded_channels(
     grown = _grown(pools.graph, graph)
     if not grown:
         return model, pools
-    limit = arena_limit(board, options)
-    peak = peak_of(graph, select_kernels(graph, target, pools.configs))
-    if limit is not None and peak.arena_bytes > limit:
+    choices = select_kernels(graph, target, pools.configs)
+    if not _fits(graph, choices, board, options):
         return model, pools
     notes = (*model.notes, f"whole words of channels, to take fewer cycles: {', '.join(grown)}")
     return replace(model, integer=graph, notes=notes), replace(pools, graph=graph)
+
+
+def _fits(
+    graph: Graph, choices: Sequence[KernelChoice], board: Board, options: CompileOptions
+) -> bool:
+    """Whether arena and constants are within the board and the budget, with room for code."""
+    arena, budget = arena_limit(board, options), options.budget
+    if arena is not None and peak_of(graph, choices).arena_bytes > arena:
+        return False
+    limits = (board.flash_bytes, None if budget is None else budget.flash_bytes)
+    flash = min((each for each in limits if each is not None), default=None)
+    return flash is None or bind(graph, choices).constant_bytes + _CODE_BYTES <= flash
 
 
 def _grown(before: Graph, after: Graph) -> list[str]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from places import REPOSITORY
 
+from edgec.base.toml_file import read_toml
 from edgec.cli.app import run_app
 
 pytest.importorskip("optuna", reason="the search engine, edgec[explore], is not installed")
@@ -60,6 +62,44 @@ def test_a_search_its_page_and_its_project(
 
 
 @pytest.mark.slow
+def test_a_trial_with_limits_of_its_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("highspy", reason="the solver HiGHS is not installed")
+    monkeypatch.chdir(tmp_path)
+    words = [*SEARCH[:6], "--vary", "fit=ms=1", "--trials", "1", "--workers", "1", "--json"]
+    assert run_app([*words, "--out", "found", "--select", "smallest flash"]) == 0
+    (trial,) = json.loads(capsys.readouterr().out)["trials"]
+    assert trial["figures"]["ms"] <= 1.0
+    # The project has what was found, the command searches again.
+    keys = read_toml(Path("found/edgec.toml"), "project file", "")
+    assert "fit" not in keys
+    assert keys["precision"] == "auto"
+    assert keys["int16"]
+    assert run_app(["compile", "--project", "found", "--no-verify", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["memory"]["flash_bytes"] == trial["figures"]["flash"]
+    (command,) = trial["commands"]
+    assert "--fit ms=1" in command
+    assert run_app([*shlex.split(command)[1:], "--no-verify", "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert again["memory"]["flash_bytes"] == trial["figures"]["flash"]
+
+
+def test_limits_need_the_solver_and_leave_the_choice_to_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    words = [*SEARCH[:6], "--vary", "fit=ms=2", "--trials", "1", "--workers", "1"]
+    assert run_app([*words, "--vary", "precision=int16"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "none of 1 trials could be built: does not go with --fit" in said
+    monkeypatch.setitem(sys.modules, "highspy", None)
+    assert run_app(words) == 2
+    assert "the solver HiGHS is not installed" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_labels_judge_where_there_are_some(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
@@ -83,6 +123,7 @@ def test_labels_judge_where_there_are_some(
         ([*SEARCH, "--select", "best"], "cannot read 'best'"),
         ([*SEARCH, "--test", str(DATA)], "only a chosen build is judged on it"),
         ([*SEARCH, "--vary", "rows=2"], "'rows' is given twice"),
+        ([*SEARCH, "--vary", "fit=size=3"], "'size' is no limit"),
         ([*SEARCH, "--storage", "nonsense://x"], "cannot be opened"),
         ([*SEARCH[:2], "--board", "host", *SEARCH[4:]], "has no cycle model"),
         (["explore", "--worker", "--storage", "none.journal"], "there is no such storage"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -84,9 +85,11 @@ def test_targets_without_prices_or_for_size_keep_the_graph(target: Target) -> No
         (CompileOptions(rows=Rows.ALWAYS), False),
         (CompileOptions(budget=Budget(ram_bytes=200_000)), True),
         (CompileOptions(budget=Budget(ram_bytes=12_000)), False),
+        (CompileOptions(budget=Budget(flash_bytes=100_000)), True),
+        (CompileOptions(budget=Budget(flash_bytes=60_000)), False),
     ],
 )
-def test_the_smallest_arena_and_one_that_must_fit_keep_their_channels(
+def test_the_smallest_arena_and_what_must_fit_keep_their_channels(
     options: CompileOptions, changes: bool
 ) -> None:
     graph = between(39)
@@ -96,3 +99,18 @@ def test_the_smallest_arena_and_one_that_must_fit_keep_their_channels(
     assert (ready.integer is not graph, pools.graph is not graph) == (changes, changes)
     more = ("whole words of channels, to take fewer cycles: 39 -> 40",) if changes else ()
     assert ready.notes == ("before", *more)
+
+
+@pytest.mark.parametrize(("flash_bytes", "changes"), [(128 << 10, True), (64 << 10, False)])
+def test_constants_leave_room_for_code_in_the_flash_of_the_board(
+    flash_bytes: int, changes: bool
+) -> None:
+    graph, memory = between(39), BOARD.memory
+    assert memory is not None
+    board = replace(
+        BOARD, memory=replace(memory, flash=replace(memory.flash, size_bytes=flash_bytes))
+    )
+    nothing = cast(Any, None)
+    model = IntegerModel(graph, None, graph, nothing, {}, 0, (), QuantSettings())
+    _, pools = with_rounded_channels(model, PoolPlan(graph, {}, ()), board, CompileOptions())
+    assert (pools.graph is not graph) == changes

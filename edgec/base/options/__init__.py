@@ -41,6 +41,7 @@ from edgec.base.options.quant import (
 from edgec.base.options.sizes import Budget, parse_bytes
 from edgec.base.options.stream import StreamOptions
 from edgec.base.options.tuned import TunedKernels
+from edgec.base.options.words import OptionValue, option_words
 
 __all__ = [
     "DEFAULT_MAX_DROP",
@@ -60,6 +61,7 @@ __all__ = [
     "ModelOptions",
     "Observer",
     "Optimize",
+    "OptionValue",
     "Placement",
     "PoolKernel",
     "PoolKernelOptions",
@@ -79,5 +81,6 @@ __all__ = [
     "check_drop",
     "check_seed",
     "no_progress",
+    "option_words",
     "parse_bytes",
 ]

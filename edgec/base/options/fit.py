@@ -33,8 +33,12 @@ class FitLimits:
     target_db: float | None = None
 
     @classmethod
-    def parse(cls, text: str) -> FitLimits:
+    def parse(cls, text: str, where: str = "--fit") -> FitLimits:
         """Limits like ``flash=64K,ram=32K,ms=20,drop=0.5``; K and M are 1024 and 1024 * 1024 bytes.
+
+        Args:
+            text: the limits.
+            where: the option that has them, for messages.
 
         Raises:
             ConfigError: not of that form, a name twice, or a number that nothing can keep.
@@ -45,19 +49,19 @@ class FitLimits:
             if key not in _PATTERNS:
                 names = ", ".join(_PATTERNS)
                 raise ConfigError(
-                    f"{key[:40]!r} is no limit; there are {names}", where="--fit", hint=_LIKE
+                    f"{key[:40]!r} is no limit; there are {names}", where=where, hint=_LIKE
                 )
             number = _PATTERNS[key].fullmatch(value)
             if number is None or key in found:
-                raise ConfigError(f"cannot read {part[:40]!r}", where="--fit", hint=_LIKE)
+                raise ConfigError(f"cannot read {part[:40]!r}", where=where, hint=_LIKE)
             found[key] = float(number[1]) * _UNITS[number[2].upper()]
-            _check(key, found[key], part)
+            _check(key, found[key], part, where)
         flash, ram = (None if key not in found else int(found[key]) for key in ("flash", "ram"))
         return cls(flash, ram, found.get("ms"), found.get("drop"), found.get("db"))
 
 
-def _check(key: str, value: float, part: str) -> None:
+def _check(key: str, value: float, part: str, where: str) -> None:
     most = {"drop": 100.0, "db": 90.0}.get(key)
     if (value <= 0 and key != "drop") or (most is not None and value > most):
         what = "more than 0" if most is None else f"up to {most:g}"
-        raise ConfigError(f"{part[:40]!r} cannot be kept", where="--fit", hint=f"give {what}")
+        raise ConfigError(f"{part[:40]!r} cannot be kept", where=where, hint=f"give {what}")

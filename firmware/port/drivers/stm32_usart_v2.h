@@ -1,9 +1,9 @@
-/* The USART and LPUART of STM32L4+, H7, U5, G0 and WB: ISR, RDR and TDR, with FIFOs of 8 bytes; the
- * F7 has the same without FIFOs.
+/* The USART and LPUART of STM32L4+, H7, U3, U5, G0 and WB: ISR, RDR and TDR, with FIFOs of 8 bytes;
+ * the F7 has the same without FIFOs.
  * Polls ISR.TXE (bit 7, "FIFO not full") and ISR.RXNE (bit 5, "FIFO not empty").
  *
  * Source: RM0432 51.8 and 52.7, the same in RM0433, RM0434, RM0455, RM0456 and RM0444, and
- * but for the FIFOs in RM0410. */
+ * but for the FIFOs in RM0410; for the U3 ST's CMSIS header stm32u385xx.h. */
 #ifndef EDGEC_DRIVERS_STM32_USART_V2_H
 #define EDGEC_DRIVERS_STM32_USART_V2_H
 

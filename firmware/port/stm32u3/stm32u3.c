@@ -2,23 +2,13 @@
  *
  * Source: ST's CMSIS header stm32u385xx.h (addresses and bits); RM0487 7.3.3 with table 43 (wait
  * states) and 9.3.3 (voltage scaling, EPOD booster) as other projects cite them; UM3062 (virtual
- * COM port).  No chip has run it yet. Polls, beside drivers/: PWR_VOSR.R1RDY (bit 16) and BOOSTRDY
- * (bit 24), FLASH_ACR.LATENCY (read back), RCC_CR.MSISRDY (bit 2), ICACHE_SR.BUSYF (bit 0 = 0). */
+ * COM port).  No chip has run it yet.  Polls, beside drivers/: PWR_VOSR.R1RDY (bit 16) and BOOSTRDY
+ * (bit 24), RCC_CR.MSISRDY (bit 2). */
 #include "board_config.h"
 #include "board_io.h"
-#include "stm32_gpio.h"
-#include "stm32_usart_v2.h"
+#include "stm32_u3_u5.h"
 
 #define RESET_HZ 12000000U
-
-#define FLASH_ACR REG32(0x40022000U)
-#define FLASH_ACR_LATENCY_MASK 0xFU
-#define FLASH_ACR_PRFTEN (1U << 8)
-
-#define ICACHE_CR REG32(0x40030400U)
-#define ICACHE_CR_EN (1U << 0)
-#define ICACHE_SR REG32(0x40030404U)
-#define ICACHE_SR_BUSYF (1U << 0)
 
 #define PWR_VOSR REG32(0x4003080CU)
 #define PWR_VOSR_RANGES_MASK 3U
@@ -42,10 +32,6 @@
 #define RCC_APB2ENR REG32(0x40030CA4U)
 #define RCC_APB2ENR_USART1 (1U << 14)
 
-#define GPIOA 0x42020000U
-#define USART1 0x40013800U
-#define USART1_FUNCTION 7U
-
 #define WAIT_STATES 2U /* range 1: one for each 32 MHz after the first */
 
 /* Range 2 ends at 48 MHz; the booster, which MSIS clocks, is needed above 24 MHz. */
@@ -63,8 +49,7 @@ static bool raise_voltage(void) {
 
 /* MSIS is the system clock from reset on: there is nothing to switch. */
 static bool raise_clock(void) {
-    FLASH_ACR = WAIT_STATES | FLASH_ACR_PRFTEN;
-    if (!wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_MASK, WAIT_STATES)) {
+    if (!clock_set_flash(WAIT_STATES)) {
         return false;
     }
     set_field(&RCC_ICSCR1, RCC_ICSCR1_MSIS_MASK | RCC_ICSCR1_MSIRGSEL, RCC_ICSCR1_MSIRGSEL);
@@ -72,9 +57,7 @@ static bool raise_clock(void) {
 }
 
 uint32_t board_clock_init(void) {
-    if (wait_for(&ICACHE_SR, ICACHE_SR_BUSYF, 0)) {
-        ICACHE_CR |= ICACHE_CR_EN;
-    }
+    cache_enable();
     return (raise_voltage() && raise_clock()) ? PORT_CLOCK_HZ : RESET_HZ;
 }
 
@@ -82,9 +65,7 @@ void board_console_init(uint32_t clock_hz) {
     RCC_AHB2ENR1 |= RCC_AHB2ENR1_GPIOA;
     RCC_APB2ENR |= RCC_APB2ENR_USART1;
     (void)RCC_APB2ENR;
-    gpio_connect(GPIOA, 9, USART1_FUNCTION);
-    gpio_connect(GPIOA, 10, USART1_FUNCTION);
-    usart_init(USART1, (clock_hz + PORT_BAUD / 2U) / PORT_BAUD);
+    console_connect(clock_hz);
 }
 
 void board_put(char byte) {

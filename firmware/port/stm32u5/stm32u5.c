@@ -1,25 +1,14 @@
 /* STM32U575 on a Nucleo-144: 160 MHz from HSI16, console on USART1 (PA9, PA10).
  *
- * Source: RM0456 7.3.3 (wait states), 8.4 (instruction cache), 10.5.4 (voltage scaling and EPOD
- * booster), 11.8 (RCC), 66.8; DS13737 table 27 (alternate functions); UM2861 6.9.
+ * Source: RM0456 7.3.3 (wait states), 10.5.4 (voltage scaling and EPOD booster), 11.8 (RCC), 66.8;
+ * UM2861 6.9.
  * Polls, beside drivers/: RCC_CR.HSIRDY (bit 10) and PLL1RDY (bit 25), PWR_VOSR.VOSRDY (bit 15) and
- * BOOSTRDY (bit 14), FLASH_ACR.LATENCY (read back), RCC_CFGR1.SWS (bits 3:2 = 3), ICACHE_SR.BUSYF
- * (bit 0 = 0). */
+ * BOOSTRDY (bit 14), RCC_CFGR1.SWS (bits 3:2 = 3). */
 #include "board_config.h"
 #include "board_io.h"
-#include "stm32_gpio.h"
-#include "stm32_usart_v2.h"
+#include "stm32_u3_u5.h"
 
 #define MSI_HZ 4000000U
-
-#define FLASH_ACR REG32(0x40022000U)
-#define FLASH_ACR_LATENCY_MASK 0xFU
-#define FLASH_ACR_PRFTEN (1U << 8)
-
-#define ICACHE_CR REG32(0x40030400U)
-#define ICACHE_CR_EN (1U << 0)
-#define ICACHE_SR REG32(0x40030404U)
-#define ICACHE_SR_BUSYF (1U << 0)
 
 #define PWR_VOSR REG32(0x4602080CU)
 #define PWR_VOSR_BOOSTRDY (1U << 14)
@@ -49,10 +38,6 @@
 #define RCC_APB2ENR REG32(0x46020CA4U)
 #define RCC_APB2ENR_USART1 (1U << 14)
 
-#define GPIOA 0x42020000U
-#define USART1 0x40013800U
-#define USART1_FUNCTION 7U
-
 #define PLL_N 20U
 #define PLL_R 2U /* 16 MHz * 20 / 2 = 160 MHz; P and Q are not used, but must not be 0 */
 #define PLL_UNUSED 2U
@@ -79,8 +64,7 @@ static bool start_pll(void) {
 }
 
 static bool switch_to_pll(void) {
-    FLASH_ACR = WAIT_STATES | FLASH_ACR_PRFTEN;
-    if (!wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_MASK, WAIT_STATES)) {
+    if (!clock_set_flash(WAIT_STATES)) {
         return false;
     }
     set_field(&RCC_CFGR1, RCC_CFGR1_SW_MASK, RCC_CFGR1_SW_PLL1);
@@ -88,9 +72,7 @@ static bool switch_to_pll(void) {
 }
 
 uint32_t board_clock_init(void) {
-    if (wait_for(&ICACHE_SR, ICACHE_SR_BUSYF, 0)) {
-        ICACHE_CR |= ICACHE_CR_EN;
-    }
+    cache_enable();
     RCC_CR |= RCC_CR_HSION;
     if (!wait_for(&RCC_CR, RCC_CR_HSIRDY, RCC_CR_HSIRDY) || !raise_voltage() || !start_pll() ||
         !switch_to_pll()) {
@@ -103,9 +85,7 @@ void board_console_init(uint32_t clock_hz) {
     RCC_AHB2ENR1 |= RCC_AHB2ENR1_GPIOA;
     RCC_APB2ENR |= RCC_APB2ENR_USART1;
     (void)RCC_APB2ENR;
-    gpio_connect(GPIOA, 9, USART1_FUNCTION);
-    gpio_connect(GPIOA, 10, USART1_FUNCTION);
-    usart_init(USART1, (clock_hz + PORT_BAUD / 2U) / PORT_BAUD);
+    console_connect(clock_hz);
 }
 
 void board_put(char byte) {

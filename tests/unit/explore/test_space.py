@@ -16,7 +16,16 @@ from edgec.base.options import (
 )
 from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of as table_of
-from edgec.explore.space import DEFAULT, KNOBS, compiled_by, options_of, pool_of, space_of, words_of
+from edgec.explore.space import (
+    DEFAULT,
+    KNOBS,
+    compiled_by,
+    limits_of,
+    options_of,
+    pool_of,
+    space_of,
+    words_of,
+)
 
 
 def test_first_values_are_the_default_build():
@@ -73,9 +82,28 @@ def test_values_that_the_user_names():
     assert space["pool"] == (DEFAULT,)
 
 
+def test_limits_of_a_search_of_its_own():
+    space = space_of(["net"], ["a"], ["fit=default/flash=40K,ms=2.5", "rows=never"])
+    assert space["fit"] == (DEFAULT, "flash=40K,ms=2.5")
+    assert (space["precision"], space["rows"]) == ((DEFAULT,), ("never",))
+    setting = {"fit": "flash=40K,ms=2.5", "optimize": "balanced"}
+    assert words_of(setting) == ["--optimize", "balanced", "--fit", "flash=40K,ms=2.5"]
+    assert compiled_by(setting, CompileOptions()) == CompileOptions(optimize=Optimize.BALANCED)
+    limits = limits_of(setting)
+    assert limits is not None
+    assert (limits.flash_bytes, limits.time_ms) == (40 << 10, 2.5)
+    assert limits_of({"fit": DEFAULT}) is None
+    # Without limits of its own all knobs are tried, and no search begins in a trial.
+    usual = space_of(["net"], ["a"], [])
+    assert usual["fit"] == (DEFAULT,)
+    assert len(usual["precision"]) > 1
+
+
 @pytest.mark.parametrize(
     ("text", "what"),
     [
+        ("fit=size=3", "'size' is no limit"),
+        ("fit=ms=0", "'ms=0' cannot be kept"),
         ("precision=int4", "'int4' is no value of precision"),
         ("pool=64+guess", "'64.guess' is no value of pool"),
         ("pool=", "'' is no value of pool"),

@@ -83,6 +83,25 @@ def test_a_file_of_other_targets(tmp_path: Path, caplog: pytest.LogCaptureFixtur
 
 
 @pytest.mark.parametrize(
+    ("optimize", "hint"),
+    [
+        (Optimize.SPEED, "measure: edgec tune MODEL --board nucleo_l4r5zi --tune "),
+        (
+            Optimize.BALANCED,
+            "measure: edgec tune MODEL --board nucleo_l4r5zi --optimize balanced --tune ",
+        ),
+        (Optimize.SIZE, "leave out --tune, or --optimize size"),
+    ],
+)
+def test_the_hint_measures_with_the_same_options(tmp_path: Path, optimize: Optimize, hint: str):
+    path = tmp_path / "other.toml"
+    write_tune_file(path, with_entries((), F446, Optimize.SPEED, [entry()]))
+    with pytest.raises(ConfigError) as caught:
+        kernels_of(path, L4R5, optimize, asked=True)
+    assert str(caught.value.hint).startswith(hint)
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("version = 1\ntargets = 3", "targets"),
