@@ -16,16 +16,16 @@ from edgec.profile.origins import origins_of
 from edgec.profile.run import profile
 from edgec.profile.types import Profile
 from edgec.report.model import Report
-from edgec.workflow.evaluation import decision, evaluate_samples, last_evaluation
+from edgec.workflow.evaluation import evaluate_samples, last_evaluation
 from edgec.workflow.histograms import histograms
 from edgec.workflow.session import places_of
-from edgec.workflow.validation import validate
-from edgec.workflow.validation_outputs import read_inputs
+from edgec.workflow.validation import Validation, validate
 
 _ESTIMATE = "Cycles are an estimate from the firmware: the tab Profile has the details."
 _VALIDATED = 10
 """Samples of a validation, layer by layer."""
 _NOTHING = More()
+_NO_PLACE = "This computer cannot run the build: it is no program for an emulator, nor for a host."
 _COUNT = "Instructions were counted in an emulator; there is no model of the time of this core."
 
 
@@ -36,6 +36,7 @@ def write_page(
     labelled: Sequence[str] = (),
     progress: Progress = no_progress,
     more: More = _NOTHING,
+    limit: int | None = None,
 ) -> None:
     """Write the page of a build.
 
@@ -47,6 +48,7 @@ def write_page(
         labelled: words that name samples with labels in commands; empty: none are known.
         progress: told what is being done.
         more: what was found out about it before.
+        limit: use only this many samples, from the start; None: as many as take some seconds.
 
     Raises:
         ConfigError: no build, samples that do not fit, or the file cannot be written.
@@ -56,7 +58,7 @@ def write_page(
     def counted(done: int, total: int) -> None:
         progress("counting codes", done, total)
 
-    found = histograms(folder, samples, counted)
+    found = histograms(folder, samples, counted, limit)
     progress("profiling")
     work, profiled = _work(folder, report)
     progress("drawing the page")
@@ -82,7 +84,7 @@ def write_report(
         path: the .html file.
         data: samples, with labels or without; None: pseudo-random inputs.
         on: "host" or "emulator"; None: the first of them that can run the build.
-        limit: use only this many samples for accuracy; None: all.
+        limit: use only this many samples, from the start; None: all for accuracy.
         labelled: words that name `data` in commands.
         progress: told what is being done.
 
@@ -91,28 +93,31 @@ def write_report(
         SimulationError: the target does not run.
     """
     place = on or next(iter(places_of(folder)), None)
-    more = More()
+    more = More(unmeasured=_NO_PLACE)
     if place is not None:
 
         def tell(what: str) -> Callable[[int, int], None]:
             return lambda done, total: progress(what, done, total)
 
         few = None if data is None else min(limit or _VALIDATED, _VALIDATED)
-        more = More(validated=validate(folder, data, place, few, tell("validating")))
-        if data is not None and _has_labels(folder, data):
+        validated = validate(folder, data, place, few, tell("validating"))
+        why = _why_no_accuracy(validated, data)
+        more = More(validated=validated, unmeasured=why)
+        if data is not None and not why:
             found = evaluate_samples(folder, data, place, limit, tell("evaluating"))
             more = replace(more, evaluated=found)
-    write_page(folder, path, data, labelled, progress, more)
+    write_page(folder, path, data, labelled, progress, more, limit)
 
 
-def _has_labels(folder: Path, data: SampleFile) -> bool:
-    """Whether samples say their classes, of a build that decides between some."""
-    report = Report.read(folder)
-    try:
-        decision(report)
-    except ConfigError:
-        return False
-    return read_inputs(report, data, 1).labels is not None
+def _why_no_accuracy(validated: Validation, data: SampleFile | None) -> str:
+    """The reason why samples tell no accuracy; "" where they do: they have labels of use."""
+    if data is None:
+        return ""
+    if all(output.agreement is None for output in validated.outputs):
+        return "No single output of the model has scores for classes, or the number of one."
+    if all(output.accuracy is None for output in validated.outputs):
+        return f"{data.path.name} holds no labels."
+    return ""
 
 
 def _work(folder: Path, report: Report) -> tuple[Work, Profile | None]:

@@ -21,7 +21,6 @@ from edgec.profile.plot import (
     Log,
     Plot,
     Tick,
-    count_ticks,
     css,
     curve,
     framed,
@@ -29,10 +28,10 @@ from edgec.profile.plot import (
 )
 from edgec.profile.points import Point as Mark
 from edgec.profile.points import with_points
+from edgec.profile.ticks import counted, ticks
 
 _LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
 _HUES = 6
-_TICKS = (1, 2, 5)
 _AXIS_PIXELS = 120
 """Room for each of the parallel axes and its texts."""
 _FRONT, _BEATEN = "trial front", "trial"
@@ -132,7 +131,7 @@ def render_explore_html(state: State) -> str:
     )
     axes, lines = _parallel(built, on_front, task.space)
     step = (high - low) / _HUES
-    times = Axes(spaced(_time_ticks(x)), _drop_ticks(y), "milliseconds", "points lost")
+    times = Axes(spaced(ticks(x)), ticks(y), "milliseconds", "points lost")
     page = ExplorePage(
         title=", ".join(task.models),
         lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
@@ -197,28 +196,10 @@ def _time_axis(built: Sequence[Point]) -> Log:
     return Log(min(times) / 1.15, max(times) * 1.15)
 
 
-def _time_ticks(axis: Log) -> tuple[Tick, ...]:
-    """Round numbers; over a short span multiples of a step, which are more."""
-    round_ones = [f * 10.0**power for power in range(-4, 6) for f in _TICKS]
-    step = next(each for each in round_ones if (axis.high - axis.low) / each <= 6)
-    steps = [i * step for i in range(int(axis.low / step), int(axis.high / step) + 2)]
-    short = axis.high < 8 * axis.low
-    numbers = [n for n in (steps if short else round_ones) if axis.low <= n <= axis.high]
-    return tuple(Tick(axis.at(n), f"{n:g}") for n in numbers)
-
-
 def _drop_axis(built: Sequence[Point]) -> Linear:
     drops = [point.value("drop") for point in built]
     room = max(max(drops) - min(drops), 0.5) * 0.1
     return Linear(min(drops) - room, max(drops) + room)
-
-
-def _drop_ticks(axis: Linear) -> tuple[Tick, ...]:
-    span = axis.high - axis.low
-    step = next(s for s in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if span / s <= 8)
-    first = int(axis.low / step) - 1
-    found = [i * step for i in range(first, first + 12)]
-    return tuple(Tick(axis.at(v), f"{v:g}") for v in found if axis.low <= v <= axis.high)
 
 
 def _radius(flash: float, built: Sequence[Point]) -> float:
@@ -243,15 +224,15 @@ def _parallel(
             options = [v for v in space[name] if v in {p.setting[name] for p in built}]
             at = {v: 1 - i / (len(options) - 1) for i, v in enumerate(options)}
             heights.append({point.number: at[point.setting[name]] for point in built})
-            ticks = tuple(Tick(y, text) for text, y in at.items())
+            marks = tuple(Tick(y, text) for text, y in at.items())
         else:
             numbers = [point.value(name) for point in built]
             low, high = min(numbers), max(numbers)
             axis = Linear(low, max(high, low + 1e-9), 1.0, 0.0)
             heights.append({point.number: axis.at(point.value(name)) for point in built})
-            ticks = tuple(Tick(axis.at(v), f"{v:,.5g}") for v in dict.fromkeys((low, high)))
+            marks = tuple(Tick(axis.at(v), f"{v:,.5g}") for v in dict.fromkeys((low, high)))
         across = (place + 0.5) / len(names)
-        texts = (Label("tick over", css(left=across, top=tick.at), tick.text) for tick in ticks)
+        texts = (Label("tick over", css(left=across, top=tick.at), tick.text) for tick in marks)
         axes.append(Axis(across, css(left=across), name, tuple(texts)))
     lines = tuple(
         Line(
@@ -273,9 +254,7 @@ def _history(state: State) -> Plot:
     sizes = [len(front_of(state.points[: i + 1], bounds)) for i in range(count)]
     x = Linear(0.0, float(max(count, 1)))
     y = Linear(0.0, 1.15 * max(*sizes, 1), 1.0, 0.0)
-    whole = max(1.0, float(-(-int(y.high) // 5)))
-    axes = Axes(
-        spaced(count_ticks(x)), count_ticks(y, whole), "finished trials", "points of the front"
-    )
+    counts = spaced(ticks(x, counted, whole=True)), ticks(y, counted, whole=True)
+    axes = Axes(*counts, "finished trials", "points of the front")
     plot = framed("history", "points of the front after each trial", axes, _HISTORY_HEIGHT)
     return replace(plot, curves=(curve((x.at(i + 1), y.at(n)) for i, n in enumerate(sizes)),))

@@ -31,6 +31,7 @@ from edgec.profile.plot import (
     spaced,
 )
 from edgec.profile.points import Point, Rectangle, covers_any, labelled, with_points
+from edgec.profile.ticks import counted, ticks
 from edgec.profile.types import LayerProfile, Profile
 from edgec.report.model import BufferReport
 
@@ -122,10 +123,9 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
 def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> Plot:
     """Chart of the arena: the buffers that live in each step."""
     x, y = _arena_axes(buffers, arena_bytes, steps)
-    ticks = spaced([Tick(x.at(step + 0.5), str(step)) for step in range(steps)])
-    unit = _power_of_two(arena_bytes / 6)
-    levels = [Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, unit)]
-    axes = Axes(ticks, levels, "step", "bytes from the arena's start")
+    numbers = spaced([Tick(x.at(step + 0.5), str(step)) for step in range(steps)])
+    levels = ticks(y, counted, step=_power_of_two(arena_bytes / 6))
+    axes = Axes(numbers, levels, "step", "bytes from the arena's start")
     plot = framed("arena", "tensors in the arena by step and address", axes)
     boxes = arena_boxes(buffers, arena_bytes, steps)
     marks = (
@@ -158,7 +158,7 @@ def _arena_axes(
 
 def _names(box: Box) -> Iterator[Label]:
     """The name of a tensor on narrow and on wide pages, where it has a line; its end is cut off."""
-    for line, style in ((box.narrow, "name narrow"), (box.wide, "name wide")):
+    for line, style in ((box.narrow, "box-name narrow"), (box.wide, "box-name wide")):
         if line is not None:
             left, top = f"{100 * box.x:.2f}% + 4px", f"{100 * box.y:.2f}% + {LINE * line:.0f}px"
             most = f"{100 * box.width:.2f}% - 8px"
@@ -213,8 +213,8 @@ def roofline(found: Profile) -> Plot | None:
         return None
     x, y = _roofline_axes(found)
     axes = Axes(
-        spaced([Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high)]),
-        [Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high)],
+        spaced(ticks(x)),
+        ticks(y),
         "MACs per byte of weights, inputs and output",
         "cycles per MAC",
     )
@@ -273,13 +273,6 @@ def _floor_line(found: Profile, x: Log, y: Log) -> Curve:
     costs = [max(floor.cycles_per_mac, 1 / (stop * floor.bytes_per_cycle)) for stop in stops]
     points = ((x.at(at), y.at(min(cost, y.high))) for at, cost in zip(stops, costs, strict=True))
     return curve(points, "floor")
-
-
-def _decades(low: float, high: float) -> list[float]:
-    """1, 2 and 5 times powers of ten inside the range."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
-    return [value for value in values if low <= value <= high]
 
 
 def _power_of_two(value: float) -> int:

@@ -16,15 +16,12 @@ from edgec.profile.plot import (
     Axes,
     Linear,
     Plot,
-    Tick,
     accuracy_axis,
-    accuracy_ticks,
-    count_ticks,
     framed,
-    round_step,
     spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
+from edgec.profile.ticks import counted, percent, ticks
 from edgec.report.console import shortened
 
 _RADIUS = 7.0
@@ -130,7 +127,8 @@ def _flash_chart(figures: Sequence[BuildFigures]) -> Plot | None:
         return None
     x = Linear(0.0, 1.08 * max(ms for _, ms, _ in places))
     y = Linear(0.0, 1.1 * max(flash for _, _, flash in places), 1.0, 0.0)
-    axes = Axes(spaced(_time_ticks(x)), count_ticks(y), "milliseconds of a run", "bytes of flash")
+    sizes = ticks(y, counted, whole=True)
+    axes = Axes(spaced(ticks(x)), sizes, "milliseconds of a run", "bytes of flash")
     points = [_point(each, x.at(ms), y.at(flash)) for each, ms, flash in places]
     plot = framed("flash", "bytes of flash over time of a run", axes)
     return with_points(plot, (), labelled(points, HEIGHT))
@@ -143,16 +141,10 @@ def _accuracy_chart(figures: Sequence[BuildFigures]) -> Plot | None:
         return None
     x = Linear(0.0, 1.08 * max(ms for _, ms, _ in places))
     y = accuracy_axis([right for _, _, right in places])
-    axes = Axes(spaced(_time_ticks(x)), accuracy_ticks(y), "milliseconds of a run", "accuracy")
+    axes = Axes(spaced(ticks(x)), ticks(y, percent), "milliseconds of a run", "accuracy")
     points = [_point(each, x.at(ms), y.at(right)) for each, ms, right in places]
     plot = framed("accuracy", "accuracy over time of a run", axes)
     return with_points(plot, (), labelled(points, HEIGHT))
-
-
-def _time_ticks(axis: Linear) -> list[Tick]:
-    """Round numbers of milliseconds from 0 on."""
-    step = round_step(axis.high / 5)
-    return [Tick(axis.at(i * step), f"{i * step:.6g}") for i in range(int(axis.high / step) + 1)]
 
 
 def _point(each: BuildFigures, x: float, y: float) -> Point:

@@ -28,7 +28,8 @@ from edgec.profile.pooled_rows import PoolsPart, pools_part
 from edgec.profile.turns_chart import TurnsChart, turns_charts
 from edgec.profile.types import Profile
 from edgec.profile.validation_html import ValidationPart, validation_part
-from edgec.report.model import CheckReport, MemoryReport, Report
+from edgec.report.model import MemoryReport, Report
+from edgec.report.text import check_words
 from edgec.workflow.evaluation import Decisions, Evaluation
 from edgec.workflow.histograms import Histograms
 from edgec.workflow.validation import Validation
@@ -66,12 +67,14 @@ class More:
         validated: its layers beside the reference.
         evaluated: its accuracy, with the decision on each sample.
         last: the accuracy that the last `edgec evaluate` found.
+        unmeasured: why samples that were given, or this computer, tell no accuracy, a sentence.
     """
 
     profiled: Profile | None = None
     validated: Validation | None = None
     evaluated: tuple[Evaluation, Decisions] | None = None
     last: Evaluation | None = None
+    unmeasured: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +201,8 @@ def compile_page(
         commands=commands,
         tabs=_tabs(report),
         accuracy=None if more.evaluated is None else evaluation_part(*more.evaluated),
-        accuracy_words=_accuracy_words(more.last),
-        checks=tuple(_check_words(check) for check in report.checks) or ("Nothing was checked.",),
+        accuracy_words=_accuracy_words(more),
+        checks=tuple(map(": ".join, map(check_words, report.checks))) or ("Nothing was checked.",),
         validation=None if more.validated is None else validation_part(more.validated),
         profiled=None if more.profiled is None else profile_part(more.profiled),
         profile_tiles=() if more.profiled is None else profile_tiles(more.profiled),
@@ -213,28 +216,17 @@ def _tabs(report: Report) -> tuple[Tab, ...]:
     return tuple(Tab(f"tab-{title.lower()}", title) for title in (*titles, *pools))
 
 
-def _accuracy_words(last: Evaluation | None) -> str:
-    how = "edgec report DIR --data FILE shows which classes are taken for which."
+def _accuracy_words(more: More) -> str:
+    """The last accuracy that was measured, and why there is none with the samples of this page."""
+    last = more.last
+    why = more.unmeasured or "edgec report DIR --data FILE shows which classes are taken for which."
     if last is None:
-        return f"It was not measured: {how}"
+        return f"It was not measured: {why}"
     return (
         f"Of {last.n:,} samples {last.accuracy:.2%} are right on {last.on}, "
         f"{last.float_accuracy:.2%} in float; {last.agreement:.2%} of the decisions are equal. "
-        f"{how}"
+        f"{why}"
     )
-
-
-def _check_words(check: CheckReport) -> str:
-    if check.skipped:
-        return f"{check.what}: not run, {check.skipped}"
-    compared = (
-        f"{check.decimals} decimals of each result"
-        if check.decimals
-        else (f"{check.steps:,} tensors of each, bit for bit")
-    )
-    by = f" by {check.program}" if check.program else ""
-    inputs = "1 input" if check.samples == 1 else f"{check.samples:,} inputs"
-    return f"{check.what}: {inputs} run{by}, {compared}"
 
 
 def _decisions(report: Report) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from edgec.base.dtypes import Array
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.compile_rows import Tile
@@ -143,28 +143,35 @@ def render_evaluation_html(report: Report, found: Evaluation, decisions: Decisio
 
 def evaluation_part(found: Evaluation, decisions: Decisions) -> EvaluationPart:
     """The sections about the accuracy of a build."""
-    numbers = (decisions.labels, decisions.found, decisions.original)
-    classes = max(len(decisions.names), *(int(each.max()) + 1 for each in numbers))
-    names = [_class_name(number, decisions) for number in range(classes)]
-    counts = np.zeros((classes, classes), np.int64)
-    np.add.at(counts, (decisions.labels, decisions.found), 1)
-    few = classes <= _MOST_CLASSES
+    times = _times(decisions)
+    classes = sorted({*range(len(decisions.names)), *(each for pair in times for each in pair)})
+    few = len(classes) <= _MOST_CLASSES
     wrong = np.flatnonzero(decisions.labels != decisions.found)
     return EvaluationPart(
         tiles=_tiles(found, len(wrong)),
         warnings=found.warnings,
-        names=tuple(names) if few else (),
-        rows=_rows(counts, names) if few else (),
-        confusions=_confusions(counts, names),
+        names=tuple(_class_name(each, decisions) for each in classes) if few else (),
+        rows=_rows(times, classes, decisions) if few else (),
+        confusions=_confusions(times, decisions),
         wrong_words=_wrong_words(len(wrong), found.n),
-        wrong=tuple(
-            _wrong_sample(int(number), decisions, names) for number in wrong[:_MOST_SAMPLES]
-        ),
+        wrong=tuple(_wrong_sample(int(number), decisions) for number in wrong[:_MOST_SAMPLES]),
     )
 
 
+def _times(decisions: Decisions) -> dict[tuple[int, int], int]:
+    """Number of times that a class (first of the key) was taken for a class, where it was.
+
+    A model that gives numbers of classes may give any: a table of all pairs could be of any size.
+    """
+    pairs = np.stack([decisions.labels, decisions.found])
+    found, times = np.unique(pairs, axis=1, return_counts=True)
+    keys = zip(*found.tolist(), strict=True)
+    return dict(zip(keys, times.tolist(), strict=True))
+
+
 def _class_name(number: int, decisions: Decisions) -> str:
-    if number < len(decisions.names):
+    """The name of a class in one line, or the number of one that has none."""
+    if 0 <= number < len(decisions.names):
         return shortened(decisions.names[number], _NAME_CHARACTERS)
     return str(number)
 
@@ -178,29 +185,38 @@ def _tiles(found: Evaluation, wrong: int) -> tuple[Tile, ...]:
     )
 
 
-def _rows(counts: Array, names: list[str]) -> tuple[MatrixRow, ...]:
+def _rows(
+    times: Mapping[tuple[int, int], int], classes: Sequence[int], decisions: Decisions
+) -> tuple[MatrixRow, ...]:
+    """The matrix of a few classes."""
+    names = {number: _class_name(number, decisions) for number in classes}
     rows = []
-    for label, line in enumerate(counts):
-        total = int(line.sum())
+    for label in classes:
+        line = [times.get((label, number), 0) for number in classes]
+        total = sum(line)
         cells = tuple(
             MatrixCell(
-                text=f"{times:,}" if times else "",
+                text=f"{count:,}" if count else "",
                 style="right" if label == number else "wrong",
-                shade=f"{_SHADE * times / max(total, 1):.1f}%",
-                title=f"{times:,} of {names[label]} taken for {names[number]}",
+                shade=f"{_SHADE * count / max(total, 1):.1f}%",
+                title=f"{count:,} of {names[label]} taken for {names[number]}",
             )
-            for number, times in enumerate(map(int, line))
+            for number, count in zip(classes, line, strict=True)
         )
-        share = f"{int(line[label]) / total:.1%}" if total else ""
+        share = f"{times.get((label, label), 0) / total:.1%}" if total else ""
         rows.append(MatrixRow(names[label], total, share, cells))
     return tuple(rows)
 
 
-def _confusions(counts: Array, names: list[str]) -> tuple[Confusion, ...]:
+def _confusions(
+    times: Mapping[tuple[int, int], int], decisions: Decisions
+) -> tuple[Confusion, ...]:
     """Pairs of classes by how often the first was taken for the second, the most frequent first."""
-    pairs = [(int(counts[i, j]), i, j) for i, j in zip(*np.nonzero(counts), strict=True) if i != j]
-    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    return tuple(Confusion(names[i], names[j], times) for times, i, j in pairs[:_MOST_CONFUSIONS])
+    pairs = [(-count, label, found) for (label, found), count in times.items() if label != found]
+    return tuple(
+        Confusion(_class_name(label, decisions), _class_name(found, decisions), -count)
+        for count, label, found in sorted(pairs)[:_MOST_CONFUSIONS]
+    )
 
 
 def _wrong_words(wrong: int, samples: int) -> str:
@@ -210,9 +226,11 @@ def _wrong_words(wrong: int, samples: int) -> str:
     return f"{wrong:,} of {samples:,} samples are decided wrongly{shown}."
 
 
-def _wrong_sample(number: int, decisions: Decisions, names: list[str]) -> WrongSample:
-    label, found = names[decisions.labels[number]], names[decisions.found[number]]
-    original = names[decisions.original[number]]
+def _wrong_sample(number: int, decisions: Decisions) -> WrongSample:
+    label, found, original = (
+        _class_name(int(each[number]), decisions)
+        for each in (decisions.labels, decisions.found, decisions.original)
+    )
     says = "float agrees" if original == found else f"float says {original}"
     looks = [picture_of(array[number]) for array in decisions.samples.values()]
     return WrongSample(

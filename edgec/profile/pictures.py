@@ -72,7 +72,7 @@ def picture_of(sample: Array) -> Picture | None:
         gray = np.repeat(_bytes(_small(rows[:, :, None])), 3, axis=2)
         return Picture(_address(_bitmap(gray)), (), f"image, {shape}")
     upright = rows.T if rows.shape[0] > rows.shape[1] else rows
-    levels = _bytes(_small(upright[::-1, :, None]))[:, :, 0]
+    levels = _bytes(_small(upright[::-1, :, None], alike=False))[:, :, 0]
     return Picture(_address(_bitmap(_heat()[levels])), (), f"spectrogram, {shape}")
 
 
@@ -85,13 +85,21 @@ def _lines(series: Array) -> tuple[Curve, ...]:
     return tuple(curve((i / last, float(y)) for i, y in enumerate(row)) for row in down)
 
 
-def _small(values: Array) -> Array:
-    """An image [H, W, C] with sides of at most `_MOST_PIXELS`: means of blocks of a larger one."""
+def _small(values: Array, *, alike: bool = True) -> Array:
+    """A picture [H, W, C] with sides of at most `_MOST_PIXELS`: means of blocks of a larger one.
+
+    Args:
+        values: the picture.
+        alike: blocks are as many pixels down as across, so that the picture keeps its proportions;
+            a spectrogram of much time keeps all its bands without that.
+    """
     height, width, channels = values.shape
-    by = -(-max(height, width) // _MOST_PIXELS)
-    if by == 1:
-        return values
-    rows, columns = max(height // by, 1), max(width // by, 1)
+    factors = [-(-side // _MOST_PIXELS) for side in (height, width)]
+    if alike:
+        factors = [max(factors)] * 2
+    rows, columns = (
+        max(side // factor, 1) for side, factor in zip((height, width), factors, strict=True)
+    )
     down, across = height // rows, width // columns
     cut = values[: rows * down, : columns * across]
     return np.asarray(cut.reshape(rows, down, columns, across, channels).mean(axis=(1, 3)))

@@ -15,14 +15,13 @@ from edgec.profile.plot import (
     Linear,
     Plot,
     accuracy_axis,
-    accuracy_ticks,
-    count_ticks,
     curve,
     framed,
     level,
     spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
+from edgec.profile.ticks import counted, percent, ticks
 from edgec.workflow.pool_search import NO_TEST, PoolCurve, PoolPoint
 
 _CHOSEN, _TRIED = 9.0, 5.0
@@ -123,7 +122,9 @@ def pool_chart(searched: PoolCurve) -> Plot:
         level(y.at(searched.goal)),
         curve((mark.x, mark.y) for mark in marks),
     )
-    axes = Axes(spaced(count_ticks(x)), accuracy_ticks(y), "stored bytes", "accuracy")
+    axes = Axes(
+        spaced(ticks(x, counted, whole=True)), ticks(y, percent), "stored bytes", "accuracy"
+    )
     plot = framed("pools", "accuracy over stored bytes", axes)
     return with_points(plot, lines, labelled(marks, HEIGHT))
 

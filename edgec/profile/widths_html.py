@@ -14,14 +14,13 @@ from edgec.profile.plot import (
     Linear,
     Plot,
     accuracy_axis,
-    accuracy_ticks,
-    count_ticks,
     curve,
     framed,
     level,
     spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
+from edgec.profile.ticks import counted, percent, ticks
 from edgec.profile.widths import TradeOff, WidthPoint
 
 _RADIUS = 6.0
@@ -65,9 +64,8 @@ def width_chart(found: TradeOff) -> Plot:
     ]
     marks.sort(key=lambda mark: mark.x)
     x_name = "cycles of one inference" if timed else "bits of an activation"
-    axes = Axes(
-        spaced(count_ticks(x, None if timed else 1.0)), accuracy_ticks(y), x_name, "accuracy"
-    )
+    across = spaced(ticks(x, counted, whole=True, step=None if timed else 1.0))
+    axes = Axes(across, ticks(y, percent), x_name, "accuracy")
     lines = (level(y.at(found.float_accuracy)), curve((mark.x, mark.y) for mark in marks))
     plot = framed("widths", f"accuracy over {x_name}", axes)
     return with_points(plot, lines, labelled(marks, HEIGHT))

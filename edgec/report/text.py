@@ -172,18 +172,21 @@ def _inputs(count: int) -> str:
 
 def _check_text(check: CheckReport) -> str:
     """Result of a check, or the reason why there was none."""
+    head, result = check_words(check)
+    return f"[{'yellow' if check.skipped else 'green'}]{head}:[/] {safe(result)}"
+
+
+def check_words(check: CheckReport) -> tuple[str, str]:
+    """Two plain, untrusted texts: what a check is; its result, or the reason why there is none."""
     if check.skipped:
-        return f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}"
+        return f"not checked on {check.what}", check.skipped
+    head, inputs = f"checked on {check.what}", _inputs(check.samples)
     if check.decimals:
-        return (
-            f"[green]checked on {check.what}:[/] {check.samples} inputs by the runner's "
-            f"commands, results equal to the numpy reference in all {check.decimals} decimals"
-        )
-    return (
-        f"[green]checked on {check.what}:[/] {_inputs(check.samples)}, "
-        f"{check.steps} tensors each, equal to the numpy reference bit for bit"
-        f"{_lengths_text(check)}"
-    )
+        equal = f"results equal to the numpy reference in all {check.decimals} decimals"
+        return head, f"{inputs} by the runner's commands, {equal}"
+    lengths = f", at lengths {', '.join(map(str, check.lengths))}" if check.lengths else ""
+    equal = "equal to the numpy reference bit for bit"
+    return head, f"{inputs}, {check.steps} tensors each, {equal}{lengths}"
 
 
 def confined_text(check: CheckReport) -> str:
@@ -223,10 +226,6 @@ def _file_text(found: QdqFileReport) -> str:
         f"{text}; first in {safe(first.name)}: {first.differing:.2%} by at most "
         f"{first.largest_gap} LSB"
     )
-
-
-def _lengths_text(check: CheckReport) -> str:
-    return f", at lengths {', '.join(map(str, check.lengths))}" if check.lengths else ""
 
 
 def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:

@@ -15,7 +15,7 @@ from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.ir.specialize import specialized
 from edgec.report.model import Report
-from edgec.workflow.model_samples import fitting, steps_of
+from edgec.workflow.model_samples import fitting, runs_without_output, steps_of
 from edgec.workflow.reference import read_reference
 from edgec.workflow.session import Progress, encode, length_of
 from edgec.workflow.validation_outputs import noise_inputs
@@ -72,7 +72,10 @@ class Histograms:
 
 
 def histograms(
-    folder: Path, samples: SampleFile | None, progress: Progress | None = None
+    folder: Path,
+    samples: SampleFile | None,
+    progress: Progress | None = None,
+    limit: int | None = None,
 ) -> Histograms:
     """Count the codes of every tensor of a build.
 
@@ -80,13 +83,14 @@ def histograms(
         folder: build folder.
         samples: calibration data; None: pseudo-random inputs.
         progress: told (samples done, samples).
+        limit: use only this many samples, from the start.
 
     Raises:
         ConfigError: no build with a reference, or samples that do not fit.
     """
     report = Report.read(folder)
     graph = read_reference(folder)
-    given, words = _inputs(report, samples)
+    given, words = _inputs(report, samples, limit)
     length = length_of(report.inputs, given)
     if length is not None:
         report, graph = report.at_length(length), specialized(graph, length)
@@ -109,12 +113,15 @@ def histograms(
     return Histograms(tuple(count.histogram() for count in counts.values()), words)
 
 
-def _inputs(report: Report, samples: SampleFile | None) -> tuple[Mapping[str, Array], str]:
+def _inputs(
+    report: Report, samples: SampleFile | None, limit: int | None
+) -> tuple[Mapping[str, Array], str]:
     if samples is None:
         noise = noise_inputs(report)
         return noise.samples, f"{noise.count} {noise.words}"
     arrays = fitting(report, lambda specs: load_samples(samples, specs))
-    most = min(_MOST_SAMPLES, max(_MACS // max(report.macs, 1), 1))
+    most = min(_MOST_SAMPLES, max(_MACS // max(report.macs, 1), 1), limit or _MOST_SAMPLES)
+    most += runs_without_output(report, arrays)
     first = {name: array[:most] for name, array in arrays.items()}
     run, there = len(next(iter(first.values()))), len(next(iter(arrays.values())))
     several = f"the first {run:,} of {there:,} samples" if run < there else f"{run:,} samples"

@@ -87,7 +87,7 @@ def fitting(
     try:
         return dict(read(specs))
     except ConfigError as error:
-        if stream is None or error.where.endswith(".wav"):
+        if stream is None or error.where.endswith(".wav") or error.what.startswith("labels "):
             raise
         frames = frame_specs(report, stream)
         try:
@@ -108,13 +108,6 @@ def frame_specs(report: Report, stream: StreamReport | FrontEndReport) -> list[I
         else spec
         for spec in input_specs(report)
     ]
-
-
-def specs_of(report: Report, samples: Mapping[str, Array]) -> list[InputSpec]:
-    """The form that samples of `fitting` have."""
-    if report.steps is not None and is_frames(report.steps, samples):
-        return frame_specs(report, report.steps)
-    return input_specs(report)
 
 
 def runs_without_output(report: Report, samples: Mapping[str, Array]) -> int:

@@ -10,14 +10,13 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.samples import SampleFile, load_labelled, load_samples
+from edgec.base.samples import InputSpec, SampleFile, load_given
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation import check_labels, classes_of, decision, original_outputs
 from edgec.workflow.model_samples import (
     about_outputs,
     fitting,
     runs_without_output,
-    specs_of,
     stacked,
 )
 from edgec.workflow.output_metrics import Distance, distance
@@ -53,14 +52,14 @@ def read_inputs(report: Report, file: SampleFile, limit: int | None) -> Validati
     Raises:
         ConfigError: they do not fit the model.
     """
-    samples = fitting(report, lambda specs: load_samples(file, specs))
     labels = None
-    try:
-        if not any(tensor.name == "y" for tensor in report.inputs):  # else the array is an input
-            _, labels = load_labelled(file, specs_of(report, samples), _classes(report))
-    except ConfigError as error:
-        if not error.what.startswith("no labels: "):
-            raise
+
+    def read(specs: Sequence[InputSpec]) -> Mapping[str, Array]:
+        nonlocal labels
+        samples, labels = load_given(file, specs, _classes(report))
+        return samples
+
+    samples = fitting(report, read)
     if limit is not None:
         limit += runs_without_output(report, samples)
     return ValidationInputs(

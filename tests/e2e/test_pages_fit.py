@@ -28,9 +28,15 @@ const meets = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 
 const overlaps = [];
 for (const chart of of(".plot, .bars, .parallel")) {
     const texts = [...chart.querySelectorAll(
-        ".tick, .label, .name, .y-name, .x-name, .what, .value, .hint")]
+        ".tick, .label, .box-name, .y-name, .x-name, .what, .value, .hint")]
         .filter(each => box(each).width > 0);
     texts.forEach((a, i) => texts.slice(0, i).forEach(b => {
+        if (meets(box(a), box(b))) overlaps.push(a.textContent + " | " + b.textContent);
+    }));
+}
+for (const table of of("table")) {
+    const cells = [...table.querySelectorAll("td, th")].filter(each => each.textContent);
+    cells.forEach((a, i) => cells.slice(0, i).forEach(b => {
         if (meets(box(a), box(b))) overlaps.push(a.textContent + " | " + b.textContent);
     }));
 }
@@ -53,7 +59,7 @@ const points = of(".point"), inside = points.filter(each => {
     return x >= area.left - 1 && x <= area.right + 1 && y >= area.top - 1 && y <= area.bottom + 1
         && at.right <= window.innerWidth && at.left >= 0;
 });
-const labels = of(".area .label, .area .name").filter(each => {
+const labels = of(".area .label, .area .box-name").filter(each => {
     const at = box(each), area = box(each.closest(".area"));
     return at.left < area.left - 1 || at.right > area.right + 1
         || at.top < area.top - 1 || at.bottom > area.bottom + 1;
@@ -70,14 +76,14 @@ const light = text => rgb(text).map(v => v / 255)
     .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
 const card = light(style(document.querySelector("section")).backgroundColor);
-const contrasts = of("p, td, th, h2, .tick, .label, .name, .what, .value").map(each => {
+const contrasts = of("p, td, th, h2, .tick, .label, .box-name, .what, .value").map(each => {
     const text = light(style(each).color);
     return (Math.max(text, card) + 0.05) / (Math.min(text, card) + 0.05);
 });
 return {overlaps, cut, hidden, lost: points.length - inside.length, points: points.length, labels,
     lengths, tracks: tracks.size, contrast: Math.min(...contrasts),
-    texts: of(".area .label, .area .name").length,
-    smallest: Math.min(...of("p, td, th, .tick, .label, .name, .what, .value, small, code")
+    texts: of(".area .label, .area .box-name").length,
+    smallest: Math.min(...of("p, td, th, .tick, .label, .box-name, .what, .value, small, code")
         .map(each => parseFloat(style(each).fontSize))),
     sideways: document.documentElement.scrollWidth - window.innerWidth};
 }

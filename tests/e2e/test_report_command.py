@@ -7,12 +7,17 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from bad_input_support import CALIBRATION, RESNET, TEST_DATA, check_one_message, edgec
+from import_models import N, model_of
 
+from edgec.base.samples import file
+from edgec.base.samples.request import Found, Request
 from edgec.cli.app import run_app
 from edgec.report.model import Report
 
+RNG = np.random.default_rng(5)
 Capsys = pytest.CaptureFixture[str]
 
 
@@ -77,6 +82,45 @@ def test_samples_without_labels_give_no_accuracy(
     text = text_of(page.read_text())
     assert "4 samples on emulator" in text
     assert "Wrong samples" not in text
+    assert "inputs.npz holds no labels." in text
+
+
+def test_a_limit_is_for_all_parts_and_data_are_read_once_for_each(
+    resnet: Path, tmp_path: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, reads = tmp_path / "page.html", []
+    read = file._READERS[".npz"]
+
+    def counted(path: Path, request: Request) -> Found:
+        reads.append(path)
+        return read(path, request)
+
+    monkeypatch.setitem(file._READERS, ".npz", counted)
+    command = ("report", resnet, "--data", TEST_DATA, "--limit", 3, "--html", page)
+    done = edgec(capsys, *command)
+    assert done.code == 0, done.err
+    text = text_of(page.read_text())
+    assert "3 samples on host" in text
+    assert "of 3 samples" in text
+    assert "on the first 3 of 540 samples of digits_test.npz" in text
+    assert len(reads) == 3  # validation, accuracy, histograms
+
+
+def test_a_build_that_decides_nothing_says_so(tmp_path: Path, capsys: Capsys) -> None:
+    """Its second input is named as labels are in files."""
+    folder, page = tmp_path / "two", tmp_path / "page.html"
+    nodes = [N("Add", ["x", "y"], ["sum"]), N("Sub", ["x", "y"], ["gap"])]
+    model = model_of(nodes, {"x": (1, 4), "y": (1, 4)}, outputs=("sum", "gap"))
+    onnx.save(model, tmp_path / "two.onnx")
+    data = tmp_path / "data.npz"
+    np.savez(data, **{name: RNG.random((6, 4), np.float32) for name in ("x", "y")})
+    words = ["compile", tmp_path / "two.onnx", "--board", "host", "--calibration", data]
+    assert edgec(capsys, *words, "-o", folder, "--no-verify").code == 0
+    done = edgec(capsys, "report", folder, "--data", data, "--html", page)
+    assert done.code == 0, done.err
+    text = text_of(page.read_text())
+    assert "6 samples on host" in text
+    assert "No single output of the model has scores for classes" in text
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ def load_given(
 ) -> tuple[dict[str, Array], Array | None]:
     """Samples as `load_labelled` gives them, with None for labels that the file does not have.
 
+    An array "y" that is an input of the model holds no labels.
+
     Args:
         source: samples on disk.
         inputs: what the model takes.
@@ -131,9 +133,10 @@ def load_given(
         ConfigError: as `load_samples`; labels that are no integers, or not one for each sample.
     """
     file = SampleFile.of(source)
-    found = _read(file, Request(tuple(inputs), True, file.normalize, tuple(classes)))
+    request = Request(tuple(inputs), True, file.normalize, tuple(classes), file.resample)
+    found = _read(file, request)
     samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
-    if "y" not in found.arrays:
+    if "y" not in found.arrays or "y" in samples:
         return samples, None
     return samples, _labels(found, len(next(iter(samples.values()))), file.path)
 

@@ -91,7 +91,7 @@ def test_names_are_escaped_and_sections_there() -> None:
     text = page(report_of(NAME, "b"))
     assert "<script>" not in text
     assert text.count("&lt;script&gt;x&lt;/script&gt;&amp;&#34;&#39;") >= 4
-    for part in ("totals", "arena", "layers", "histograms", "origins", "commands"):
+    for part in ("arena", "layers", "histograms", "origins", "commands"):
         assert f'id="{part}"' in text
     assert "calibrated with 7 samples" in text
     assert "two samples" in text
@@ -155,6 +155,9 @@ def test_a_build_is_counted(tmp_path: Path) -> None:
     assert image.at_high == pytest.approx(np.mean(codes == 255))
     wanted = np.histogram(codes, np.arange(0, 257, 4))[0] / codes.size
     assert image.shares == pytest.approx(wanted.tolist())
+    few = histograms(folder, samples, limit=5)
+    assert few.input == "the first 5 of 200 samples of digits_calibration.npz"
+    assert few.tensors[0].at_high != image.at_high
     noise = histograms(folder, None)
     assert noise.input == "3 pseudo-random inputs, always the same"
     origins = origins_of(folder, report)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import io
+import re
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from page_samples import builds, evaluation
+from page_samples import builds, evaluation, pages
 from profile_samples import sample_report
 
 from edgec.profile.compare_html import render_compare_html
@@ -57,6 +59,29 @@ def test_many_classes_have_no_matrix_and_many_wrong_samples_are_cut_off() -> Non
     right = evaluation_part(result(2), decided([0, 1], [0, 1]))
     assert right.wrong_words == "None of 2 samples is decided wrongly."
     assert right.confusions == right.wrong == ()
+
+
+@pytest.mark.parametrize("odd", [-1, 2**40, 10**9])
+def test_numbers_of_classes_may_be_any(odd: int) -> None:
+    """A model that ends in ArgMax says how its classes are numbered by nothing but its answers."""
+    part = evaluation_part(result(4), decided([0, odd, odd, 1], [0, odd, 1, 1], ("cat", "dog")))
+    assert set(part.names) == {"cat", "dog", str(odd)}
+    by_name = {row.name: row for row in part.rows}
+    assert (by_name[str(odd)].total, by_name[str(odd)].share) == (2, "50.0%")
+    assert [(c.label, c.found, c.times) for c in part.confusions] == [(str(odd), "dog", 1)]
+    assert part.wrong[0].words == f"{odd}, taken for dog; float says {odd}"
+
+
+def test_many_classes_take_no_memory_of_all_their_pairs() -> None:
+    labels = np.arange(200_000)
+    images = np.zeros((len(labels), 1, 2, 2), np.float32)
+    decisions = Decisions(labels, labels[::-1].copy(), labels, {"x": images}, ())
+    tracemalloc.start()
+    part = evaluation_part(result(len(labels)), decisions)
+    assert tracemalloc.get_traced_memory()[1] < 300e6
+    tracemalloc.stop()
+    assert part.rows == ()
+    assert part.confusions[0].times == 1
 
 
 def test_names_of_classes_and_models_stay_text() -> None:
@@ -108,6 +133,16 @@ def test_spectrograms_have_time_across_and_low_bands_below() -> None:
     assert tuple(image[0, 0]) == tuple(image[-1, 1]) == (68, 1, 84)
 
 
+def test_long_spectrograms_keep_their_bands() -> None:
+    features = np.zeros((1000, 10))
+    features[:, 3] = 1.0
+    image = pixels(picture_of(features))
+    assert image.shape == (10, 90, 3)
+    assert np.all(image[6] == (253, 231, 37))
+    assert np.all(np.delete(image, 6, axis=0) == (68, 1, 84))
+    assert pixels(picture_of(np.zeros((3, 1000, 10)))).shape == (90, 1, 3)  # an image
+
+
 @pytest.mark.parametrize(("shape", "lines"), [((128, 3), 3), ((1, 6, 50), 6), ((4000,), 1)])
 def test_series_are_lines(shape: tuple[int, ...], lines: int) -> None:
     sample = np.sin(np.arange(np.prod(shape))).reshape(shape)
@@ -145,3 +180,9 @@ def test_samples_of_every_kind_are_shown() -> None:
     assert page.count("<img ") == 2 * 24
     assert page.count('aria-label="sample') == 24
     assert page.count('<figure class="sample">') == 24
+
+
+def test_anchors_of_a_page_are_unlike_each_other() -> None:
+    for name, page in pages().items():
+        anchors = re.findall(r' id="([^"]*)"', page)
+        assert len(set(anchors)) == len(anchors), name

@@ -55,7 +55,7 @@ def test_page_needs_nothing_from_elsewhere() -> None:
 def test_page_has_its_parts_and_is_the_same_each_time() -> None:
     found = with_measurement(sample_profile(), Measurement((2900, 600), 1))
     page = render_html(found, sample_report("a", "b"))
-    for part in ("totals", "cycles", "arena", "roofline", "table", "functions"):
+    for part in ("cycles", "arena", "roofline", "table", "functions"):
         assert f'id="{part}"' in page
     assert page.count('class="bar"') == 2
     assert page.count('class="mark box ') == 2

@@ -1,0 +1,64 @@
+"""Marks of axes at round numbers, and how they are written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from edgec.profile.plot import Linear, Log, Tick
+
+_STEPS = 5
+"""Steps of an axis, about."""
+_DIGITS = (1, 2, 5, 10)
+_DECADE = 8.0
+"""A logarithmic axis from a number to this many times it has marks at 1, 2 and 5 times powers of
+ten; a shorter one has too few of them, and looks linear anyway."""
+_NEARLY = 1e-9
+
+
+def ticks(
+    axis: Linear | Log,
+    write: Callable[[float], str] = "{:.6g}".format,
+    *,
+    whole: bool = False,
+    step: float | None = None,
+) -> tuple[Tick, ...]:
+    """Marks at the round numbers of an axis, ascending.
+
+    Args:
+        axis: it.
+        write: the text of a number.
+        whole: whole numbers alone.
+        step: marks are at its multiples; None: of a round number that gives some five of them.
+    """
+    if isinstance(axis, Log) and axis.high >= _DECADE * axis.low:
+        numbers = _decades(axis.low, axis.high)
+    else:
+        rounded = round_step((axis.high - axis.low) / _STEPS)
+        by = step or (max(rounded, 1.0) if whole else rounded)
+        first, last = math.ceil(axis.low / by - _NEARLY), math.floor(axis.high / by + _NEARLY)
+        numbers = [number * by for number in range(first, last + 1)]
+    return tuple(Tick(axis.at(number), write(number)) for number in numbers)
+
+
+def counted(number: float) -> str:
+    """A count, its thousands apart."""
+    return f"{number:,.0f}"
+
+
+def percent(share: float) -> str:
+    """A share of 1 as percent."""
+    return f"{100 * share:.10g} %"
+
+
+def round_step(value: float) -> float:
+    """The least 1, 2 or 5 times a power of ten that is at least `value`, which is positive."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(digit * power for digit in _DIGITS if digit * power >= value)
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten inside the range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    numbers = [digit * 10.0**power for power in powers for digit in _DIGITS[:-1]]
+    return [number for number in numbers if low <= number <= high]
