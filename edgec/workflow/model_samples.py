@@ -84,10 +84,11 @@ def fitting(
         ConfigError: they have neither form.
     """
     specs, stream = input_specs(report), report.steps
+    recordings = (".wav", ".csv") if any(spec.sensor for spec in specs) else (".wav",)
     try:
         return dict(read(specs))
     except ConfigError as error:
-        if stream is None or error.where.endswith(".wav"):
+        if stream is None or error.where.endswith(recordings):
             raise
         frames = frame_specs(report, stream)
         try:
