@@ -18,6 +18,7 @@ from edgec.base.dtypes import Array
 _BLOCK = 1 << 13
 """Elements that are worked on at a time."""
 LOG2_E = 1.4426950408889634
+LN_2, LN_10 = 0.6931471805599453, 2.302585092994046
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 """ln 2 in two parts; a whole number of 11 bits times the first is exact.
@@ -121,6 +122,16 @@ def log(x: Array) -> Array:
         value = power * _LN2_HIGH + (power * _LN2_LOW + series)
         value = np.where(np.isinf(x), x, value)
         return np.asarray(np.where(x > 0, value, np.where(x == 0, -np.inf, np.nan)))
+
+
+def real_log(x: float) -> float:
+    """The natural logarithm of one number."""
+    return float(log(np.array([x]))[0])
+
+
+def real_log2(x: float) -> float:
+    """The logarithm to base 2 of one number."""
+    return real_log(x) / LN_2
 
 
 @_blocked

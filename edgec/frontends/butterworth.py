@@ -18,6 +18,8 @@ from edgec.ir.qops.biquad import COEFFICIENT_BITS, is_stable
 
 _MOST_ERROR = 2.0**-10
 """Largest relative error of the square of a cutoff, by the rounding of coefficients."""
+_MOST_GAIN_ERROR = 2.0**-9
+"""Largest relative error of the gain of a low pass where it lets all through."""
 
 
 def sections(cutoff: float, order: int, *, high: bool) -> Array:
@@ -47,18 +49,28 @@ def sections(cutoff: float, order: int, *, high: bool) -> Array:
 def coefficients(found: Array, name: str, value: float) -> Array:
     """Sections as integers of 29 fraction bits, int32 [S, 5].
 
+    Of the numerator b0 alone is rounded: b1 and b2 are its exact multiples, so that the zeros stay
+    where they are, and a high pass lets nothing of a constant through.
+
     Args:
         found: what `sections` gave.
         name, value: the parameter that they are for, for messages.
 
     Raises:
-        ConfigError: a section is not stable as integers, or its cutoff would be another one.
+        ConfigError: a section is not stable as integers, or its cutoff or gain would be another
+            one.
     """
     codes = np.rint(found * 2.0**COEFFICIENT_BITS).astype(np.int64)
+    codes[:, 1:3] = codes[:, :1] * np.rint(found[:, 1:3] / found[:, :1]).astype(np.int64)
     for row, real in zip(codes, found, strict=True):
-        kept = int(row[3] + row[4]) / 2.0**COEFFICIENT_BITS + 1
-        wanted = 1 + float(real[3] + real[4])
-        if not is_stable(int(row[3]), int(row[4])) or abs(kept / wanted - 1) > _MOST_ERROR:
+        passed, poles = int(row[:3].sum()), int(row[3] + row[4])
+        kept = poles / 2.0**COEFFICIENT_BITS + 1
+        is_held = is_stable(int(row[3]), int(row[4])) and (
+            abs(kept / (1 + float(real[3] + real[4])) - 1) <= _MOST_ERROR
+        )
+        # A high pass has no gain for a constant, nothing that could be wrong.
+        gain = passed / 2.0**COEFFICIENT_BITS
+        if not is_held or (passed and abs(gain - kept) > _MOST_GAIN_ERROR * kept):
             raise ConfigError(
                 f"{name} cannot be {value:g}: integers of 32 bits do not hold so low a cutoff",
                 where=OPTION,

@@ -10,19 +10,20 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, INT32_MAX, SHIFT_MAX
+from edgec.base.mel_scale import hertz_of, mel_of
 from edgec.base.options.front_end import OPTION
-from edgec.base.portable_functions import cos, exp, log, power
+from edgec.base.portable_functions import LN_2, LN_10, cos, power, real_log2
 from edgec.base.tflite_arithmetic import quantized_factor
 from edgec.frontends.parameters import MelParameters
 from edgec.ir import qops
 from edgec.ir.qops.dft import down_bits, quarter_sines
-from edgec.ir.qops.log_mel import MOST_UP, POWER_SHIFT, SAMPLE_BITS
+from edgec.ir.qops.log_mel import MOST_UP
 from edgec.ir.qops.softmax import LOG_BITS
+from edgec.ir.qops.spectrum import POWER_SHIFT, SAMPLE_BITS
 
 _WINDOW_SCALE = INT16_MAX / 2**SAMPLE_BITS
 """Factor of the window of int16, which cannot hold 1."""
-_LN_2, _LN_10, _LN_6_4 = 0.6931471805599453, 2.302585092994046, 1.8562979903656263
-_OF_LOG2 = {"ln": _LN_2, "log2": 1.0, "log10": _LN_2 / _LN_10, "db": 10 * _LN_2 / _LN_10}
+_OF_LOG2 = {"ln": LN_2, "log2": 1.0, "log10": LN_2 / LN_10, "db": 10 * LN_2 / LN_10}
 _MOST_COARSE, _MOST_SMALL = 6, 5
 """Bits that weights of filters, and the window, may have less than 15."""
 _SMALLEST = 1e-10
@@ -53,10 +54,10 @@ def bank_of(p: MelParameters) -> Array:
         ConfigError: a filter has no bin.
     """
     hz = np.arange(p.points // 2 + 1) * (p.rate / p.points)
-    low, high = _mel(np.array([p.from_hz, p.end_hz]), p.mel)
+    low, high = mel_of(np.array([p.from_hz, p.end_hz]), p.mel)
     edges = np.linspace(low, high, p.filters + 2)
-    corners = _hertz(edges, p.mel)
-    at, ends = (_mel(hz, p.mel), edges) if p.triangles == "mel" else (hz, corners)
+    corners = hertz_of(edges, p.mel)
+    at, ends = (mel_of(hz, p.mel), edges) if p.triangles == "mel" else (hz, corners)
     rise = (at - ends[:-2, None]) / (ends[1:-1] - ends[:-2])[:, None]
     fall = (ends[2:, None] - at) / (ends[2:] - ends[1:-1])[:, None]
     weights = np.maximum(0.0, np.minimum(rise, fall))
@@ -74,24 +75,6 @@ def bank_of(p: MelParameters) -> Array:
             hint="take fewer filters, a larger fft, or a higher from-hz",
         )
     return np.asarray(weights)
-
-
-def _mel(hz: Array, kind: str) -> Array:
-    """Frequencies in mel.  Sources: HTK (2595 log10(1 + f / 700)); Slaney's Auditory Toolbox:
-    linear to 1000 Hz, 15 mel, then 27 steps from 1000 to 6400 Hz.
-    """
-    if kind == "htk":
-        return np.asarray(2595.0 / _LN_10 * log(1.0 + hz / 700.0))
-    above = 15.0 + log(np.maximum(hz, 1000.0) / 1000.0) * (27.0 / _LN_6_4)
-    return np.where(hz < 1000.0, hz * 3.0 / 200.0, above)
-
-
-def _hertz(mel: Array, kind: str) -> Array:
-    """The inverse of `_mel`."""
-    if kind == "htk":
-        return np.asarray(700.0 * (exp(mel * (_LN_10 / 2595.0)) - 1.0))
-    above = 1000.0 * exp((np.maximum(mel, 15.0) - 15.0) * (_LN_6_4 / 27.0))
-    return np.where(mel < 15.0, mel * 200.0 / 3.0, above)
 
 
 def cepstrum_of(p: MelParameters) -> Array:
@@ -197,12 +180,12 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
     per_octave = p.per_octave
     loudest = p.scale * float(bank.sum(axis=1).max()) * float(len(window)) ** order
     softest = p.added or _SMALLEST
-    ends = [per_octave * _log2(each) + p.bias for each in (softest, loudest + softest)]
+    ends = [per_octave * real_log2(each) + p.bias for each in (softest, loudest + softest)]
     low, high = max(ends[0], p.low), min(ends[1], p.high)
     if low >= high:
         raise ConfigError("no sound reaches the least feature", where=OPTION, hint="lower low")
     scale = 2.0 ** _octaves_up(max(abs(low), abs(high)) / INT16_MAX)
-    offset = round((p.bias / per_octave - _log2(factor)) * 2**LOG_BITS)
+    offset = round((p.bias / per_octave - real_log2(factor)) * 2**LOG_BITS)
     multiplier, shift = _factor(per_octave / scale / 2**LOG_BITS)
     more, more_shift = 0, 0
     if p.added:
@@ -255,11 +238,6 @@ def _bits_less(added: float, order: int) -> tuple[int, int]:
     missing = max(math.frexp(added)[1] - room, 0)
     coarse = min(missing, _MOST_COARSE)
     return coarse, min(-(-(missing - coarse) // order), _MOST_SMALL)
-
-
-def _log2(x: float) -> float:
-    """The logarithm to base 2, with the same bits on every computer."""
-    return float(log(np.array([x]))[0]) / _LN_2
 
 
 def _octaves_up(x: float) -> int:

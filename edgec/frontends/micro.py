@@ -8,6 +8,7 @@ are the same.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -17,12 +18,11 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX
 from edgec.base.options.front_end import OPTION
-from edgec.base.portable_functions import cos, log, power, sin
+from edgec.base.portable_functions import LN_2, cos, log, power, sin
 from edgec.ir.qops.micro_features import GAINS, LOGS, POINTS, TURNS
 
 _F = np.float32
 _HOPS = (160, 320)
-_LN_2 = 0.6931471805599453
 _LN_2_HIGH, _LN_2_LOW = _F(6.9313812256e-01), _F(9.0580006145e-06)
 _ROOT_2 = 1.414214015007019
 """The least of 32 bits whose logarithm is taken from the octave above; source: s_log1pf.c."""
@@ -49,6 +49,7 @@ class MicroParameters:
     rate: ClassVar[int] = 16_000
     window: ClassVar[int] = 480
     before: ClassVar[int] = 0
+    idle: ClassVar[Mapping[str, str]] = {}
     scale: ClassVar[float] = 0.0390625
     """Step of the features, as `pymicro-features` and microWakeWord have it."""
 
@@ -92,7 +93,7 @@ class MicroParameters:
             "bank": bank,
             "bins": bins,
             "gains": _gains(),
-            "logs": np.rint((log(1 + logs) / _LN_2 - logs) * 65536).astype(np.int16),
+            "logs": np.rint((log(1 + logs) / LN_2 - logs) * 65536).astype(np.int16),
         }
 
     def _bank(self) -> tuple[Array, Array]:

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.base.options.front_end import OPTION, FrontEndOptions
 from edgec.frontends.micro import MicroParameters
 from edgec.frontends.sensor import SensorParameters
@@ -130,6 +131,11 @@ class MelParameters:
         """Numbers of a frame."""
         return self.coefficients or self.filters
 
+    @property
+    def idle(self) -> dict[str, str]:
+        """Parameters that have no effect beside the others, with the reason."""
+        return {} if self.coefficients else {"dct": "there is no cepstrum: give coefficients"}
+
 
 _SWW = MelParameters(
     window=1024,
@@ -174,7 +180,7 @@ def parameters_of(options: FrontEndOptions) -> Parameters:
     """The parameters that the user asks for.
 
     Raises:
-        ConfigError: no such front end or parameter, or a number out of range.
+        ConfigError: no such front end or parameter, a number out of range, or one without effect.
     """
     known = PRESETS.get(options.name)
     if known is None:
@@ -191,7 +197,12 @@ def parameters_of(options: FrontEndOptions) -> Parameters:
             hint = ", ".join(kinds)
             raise ConfigError(f"{options.name} has no parameter {name!r}", where=OPTION, hint=hint)
         changes[name.replace("-", "_")] = _read(name, text, kinds[name])
-    return dataclasses.replace(known, **changes)
+    found = dataclasses.replace(known, **changes)
+    refuse_without_effect(
+        Effect(f"{OPTION} {options.name}:{name}", name in options.values, False, why)
+        for name, why in found.idle.items()
+    )
+    return found
 
 
 def _read(name: str, text: str, kind: type) -> object:
@@ -205,6 +216,8 @@ def _read(name: str, text: str, kind: type) -> object:
         raise _bad(name, text, words.get(kind, "a word")) from None
     if isinstance(found, float) and math.isnan(found):
         raise _bad(name, text, "a number")
+    if isinstance(found, int) and abs(found) > INT32_MAX:
+        raise _bad(name, text, "a number of 31 bits")
     return found
 
 

@@ -12,11 +12,10 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, SHIFT_MAX, SHIFT_MIN
 from edgec.base.options.front_end import NONE, OPTION
-from edgec.base.portable_functions import cos, log
+from edgec.base.portable_functions import LN_2, LN_10, cos, real_log2
 from edgec.frontends.butterworth import coefficients, sections
 from edgec.ir import qops
 from edgec.ir.qops.dft import MOST_POINTS, MOST_RADIX, down_bits, is_computed, quarter_sines
-from edgec.ir.qops.log_mel import POWER_SHIFT
 from edgec.ir.qops.sensor_features import (
     KURTOSIS_BITS,
     MOST_AXES,
@@ -26,11 +25,11 @@ from edgec.ir.qops.sensor_features import (
     fine_bits,
 )
 from edgec.ir.qops.softmax import LOG_BITS
+from edgec.ir.qops.spectrum import POWER_SHIFT
 from edgec.ir.qparams import QuantParams
 
-_LN_2, _LN_10 = 0.6931471805599453, 2.302585092994046
 _FULL = 2.0**15
-_MOST_ORDER, _MOST_BANDS = 8, 64
+_MOST_ORDER, _MOST_BANDS, _MOST_DECIMATION = 8, 64, 256
 _MOST_SKEWNESS, _MOST_KURTOSIS = 8.0, 256.0
 """Bounds of these two in the codes of the front end itself."""
 _DECIBEL_STEP = 2.0**-7
@@ -77,12 +76,13 @@ class SensorParameters:
 
     def __post_init__(self) -> None:
         every, end = self.decimate, self.rate / 2
+        if not 1 <= every <= _MOST_DECIMATION:
+            raise _bad("decimate", every, f"1 to {_MOST_DECIMATION}")
         checks = {
             "rate": (0 < self.rate <= _MOST_RATE, f"above 0, at most {_MOST_RATE:g}"),
             "axes": (1 <= self.axes <= MOST_AXES, f"1 to {MOST_AXES}"),
-            "decimate": (1 <= every <= 256, "1 to 256"),
             "window": (
-                every and self.window % every == 0 and 8 <= self.width <= MOST_SAMPLES,
+                self.window % every == 0 and 8 <= self.width <= MOST_SAMPLES,
                 f"8 to {MOST_SAMPLES} times decimate, a multiple of it",
             ),
             "hop": (
@@ -163,6 +163,16 @@ class SensorParameters:
     def features(self) -> int:
         """Numbers of a window."""
         return self.axes * (len(self.names) + len(self.limits))
+
+    @property
+    def idle(self) -> dict[str, str]:
+        """Parameters that have no effect beside the others, with the reason."""
+        found: dict[str, str] = {}
+        if not self.limits:
+            found |= dict.fromkeys(("fft", "floor"), "there are no bands: give bands")
+        if not self.has_filter:
+            found["order"] = "there is no filter: give low-pass or high-pass"
+        return found
 
     @property
     def samples(self) -> QuantParams:
@@ -269,9 +279,9 @@ def sensor_tables(p: SensorParameters, codes: QuantParams | None = None) -> Sens
         tables["bins"] = bins_of(p).astype(np.int16)
         # The power of the real samples is this times the sum of bins.
         factor = 2 / (p.points * float((window * window).sum())) * (unit / p.width) ** 2
-        octaves = _log2(factor) + POWER_SHIFT + 2 * down_bits(p.points)
-        floor = round((_log2(p.floor * p.full_scale**2) - octaves) * 2**LOG_BITS)
-        decibels = 10 * _LN_2 / _LN_10 / 2**LOG_BITS
+        octaves = real_log2(factor) + POWER_SHIFT + 2 * down_bits(p.points)
+        floor = round((real_log2(p.floor * p.full_scale**2) - octaves) * 2**LOG_BITS)
+        decibels = 10 * LN_2 / LN_10 / 2**LOG_BITS
         band = (decibels, round(octaves * 2**LOG_BITS), _DECIBEL_STEP * _FULL)
         rows += [band] * len(p.limits)
     rows = rows * p.axes
@@ -291,11 +301,6 @@ def sensor_tables(p: SensorParameters, codes: QuantParams | None = None) -> Sens
         p.axes, p.width, p.hop // p.decimate, names, p.points, floor, dtype
     )
     return SensorTables(attrs, tables, scales)
-
-
-def _log2(x: float) -> float:
-    """The logarithm to base 2, with the same bits on every computer."""
-    return float(log(np.array([x]))[0]) / _LN_2
 
 
 def _factor(real: float) -> tuple[int, int]:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import NONE, OPTION, FrontEndOptions
-from edgec.base.samples import InputSpec
+from edgec.base.samples import (
+    InputSpec,
+    SampleFile,
+    Samples,
+    check_samples,
+    load_samples,
+    recordings,
+)
 from edgec.base.samples.request import SensorForm
 from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.streams import RESETS
@@ -59,6 +68,40 @@ def recording_spec(name: str, front: FrontEnd, frames: int) -> InputSpec:
         return InputSpec(name, shape, integers=True, rate=int(front.rate))
     form = SensorForm(front.axes, front.full_scale)
     return InputSpec(name, shape, integers=True, sensor=form)
+
+
+def recorded(given: Samples | Mapping[str, ArrayLike] | None, spec: InputSpec) -> dict[str, Array]:
+    """Recordings as samples.
+
+    Args:
+        given: samples on disk, or arrays by name.
+        spec: what `recording_spec` gives.
+
+    Raises:
+        ConfigError: see `base.samples`.
+    """
+    if isinstance(given, SampleFile | Path | str):
+        return load_samples(given, [spec])
+    return check_samples(given or {}, [spec], "calibration")
+
+
+def table_of_times(
+    given: Samples | Mapping[str, ArrayLike] | None, spec: InputSpec
+) -> dict[str, Array] | None:
+    """The recording of a sensor in a `.csv` file whose columns are its axes; None: it is none.
+
+    Its lines could be features, too, where there are as many of them as of axes.
+
+    Raises:
+        ConfigError: it is one that cannot be read, or is too short.
+    """
+    path = SampleFile.of(given).path if isinstance(given, SampleFile | Path | str) else Path()
+    if spec.sensor is None or path.suffix.lower() not in recordings.SUFFIXES:
+        return None
+    try:
+        return recorded(given, spec)
+    except recordings.OtherColumnsError:
+        return None
 
 
 def runs_of_recording(front: FrontEnd, heard: Heard, imported: Graph) -> int:

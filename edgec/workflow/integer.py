@@ -37,9 +37,11 @@ from edgec.workflow.front_end import (
     codes_of,
     faults_of,
     heard_by,
+    recorded,
     recording_spec,
     runs_of_recording,
     steps_of_features,
+    table_of_times,
 )
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
@@ -338,13 +340,12 @@ def _heard(
     runs = runs_of_recording(front, heard, imported)
     spec = recording_spec(name, front, runs * heard.frames)
     try:
-        return _samples(calibration, imported, about), ()
+        found = table_of_times(calibration, spec)
+        if found is None:
+            return _samples(calibration, imported, about), ()
     except ConfigError:
         # They are no features.
-        if isinstance(calibration, SampleFile | Path | str):
-            found = load_samples(calibration, [spec])
-        else:
-            found = check_samples(calibration or {}, [spec], "calibration")
+        found = recorded(calibration, spec)
     sound = codes_of(front, found[name])
     if front.is_sound and is_silent(sound).all():
         hint = "record again: they say nothing of the sound that the network will hear"

@@ -84,10 +84,12 @@ def fitting(
         ConfigError: they have neither form.
     """
     specs, stream = input_specs(report), report.steps
+    recordings = (".wav", ".csv") if any(spec.sensor for spec in specs) else (".wav",)
     try:
         return dict(read(specs))
     except ConfigError as error:
-        if stream is None or error.where.endswith(".wav") or error.what.startswith("labels "):
+        labels = error.what.startswith("labels ")
+        if stream is None or labels or error.where.endswith(recordings):
             raise
         frames = frame_specs(report, stream)
         try:

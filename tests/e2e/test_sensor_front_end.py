@@ -15,13 +15,15 @@ from emulated import need_emulator
 from push_support import push_program, pushed
 from sensors import movement
 
-from edgec.base.options import CompileOptions, FrontEndOptions
+from edgec.base.options import CompileOptions, FrontEndOptions, IntegerOptions
 from edgec.base.resources import data_dir
 from edgec.commands.compile import compile_model
 from edgec.frontends.parameters import parameters_of
 from edgec.interp import run_stream
 from edgec.report.model import Report
 from edgec.workflow.evaluation import evaluate
+from edgec.workflow.front_end import front_end_of
+from edgec.workflow.integer import real_model
 
 PLAIN = "sensor:window=60,hop=20,statistics=mean+std+kurtosis+crossings,bands=1-10+10-50"
 FILTERED = "sensor:axes=2,rate=62.5,window=64,hop=32,low-pass=12,high-pass=0.5,decimate=2"
@@ -171,7 +173,7 @@ def build(tmp_path_factory) -> Path:
         ("time,a,b\n0,1,2\n", "has 2 columns of samples, and the front end has 3 axes"),
         ("1,2,3\n4,5\n", "line 2 has 2 columns, the first 3"),
         ("a,b,c\n1,2,x\n", "line 2: 'x' is no number"),
-        ("1,2,3\n1,2,nan\n", "line 2: 'nan' is no number"),
+        ("1,2,3\n1,2,nan\n", "holds NaN or infinite values"),
         ("a,b,c\n", "holds no samples"),
         ("", "holds no samples"),
         ("1,2,40000\n", "holds 40000, and samples are whole numbers of 16 bits"),
@@ -193,7 +195,7 @@ def test_recordings_that_are_too_short_or_of_another_kind(build, tmp_path, capsy
     check_one_message(done, "is sound, and this front end takes samples of a sensor")
     np.savez(tmp_path / "x.npz", x=np.full((1, 180), 40_000))
     done = edgec(capsys, "run", build, "--input", tmp_path / "x.npz")
-    check_one_message(done, "holds 40000, and samples have 16 bits")
+    check_one_message(done, "holds 40000, and samples are whole numbers of 16 bits")
     np.savez(tmp_path / "x.npz", x=np.full((1, 180), 9.81))
     done = edgec(capsys, "run", build, "--input", tmp_path / "x.npz")
     check_one_message(done, "the full scale is 1")
@@ -206,7 +208,19 @@ def test_a_folder_of_csv_files_needs_the_front_end(tmp_path, capsys):
     write_csv(tmp_path / "data" / "a.csv", samples_of(PLAIN, 2), 3)
     path = saved(tmp_path, PLAIN)
     words = ("--board", "host", "--out", tmp_path / "out", "--calibration", tmp_path / "data")
-    check_one_message(edgec(capsys, "compile", path, *words), "compile it with --front-end sensor")
+    done = edgec(capsys, "compile", path, *words)
+    check_one_message(done, "recordings of a sensor (.csv) need a model with --front-end sensor")
+
+
+def test_a_table_with_as_many_features_as_axes_is_a_recording(tmp_path):
+    """Its lines are times, not features: calibration gets windows of it."""
+    text = "sensor:window=60,hop=20,statistics=rms"
+    write_csv(tmp_path / "day.csv", samples_of(text, 9), 3)
+    front = front_end_of(FrontEndOptions.parse(text))
+    day = tmp_path / "day.csv"
+    found = real_model(saved(tmp_path, text), day, IntegerOptions(), front=front)
+    # 60 + 8 * 20 lines are three windows.
+    assert found.calibration is not None and found.calibration["x"].shape == (3, 3)
 
 
 def test_the_example_of_four_movements(tmp_path, capsys):

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.fixedpoint import INT16_MIN
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.base.samples.request import InputSpec, SensorForm, listing_of
 
 _LOUDEST = 1.5
@@ -98,9 +98,11 @@ def _sound(array: Array, spec: InputSpec, where: str) -> Array:
     """Recordings [N, L], as long as the input takes them.
 
     Raises:
-        ConfigError: floats that are no numbers of -1 to 1.
+        ConfigError: floats that are no numbers of -1 to 1, or whole numbers of more than 16 bits.
     """
-    if array.dtype.kind == "f" and np.max(np.abs(array), initial=0) > _LOUDEST:
+    if array.dtype.kind in "iu":
+        _check_16_bits(array, where, "give int16, or floats of -1 to 1")
+    elif np.max(np.abs(array), initial=0) > _LOUDEST:
         raise ConfigError(
             f"holds sound as floats of up to {np.max(np.abs(array)):.6g}",
             where=where,
@@ -113,20 +115,48 @@ def _of_sensor(array: Array, spec: InputSpec, form: SensorForm, where: str) -> A
     """Recordings [N, L * axes] or [N, L, axes] as [N, L * axes], as long as the input takes them.
 
     Raises:
-        ConfigError: whole numbers of more than 16 bits, or others beyond the full scale.
+        ConfigError: see `check_sensor`.
     """
-    most = float(np.max(np.abs(array.astype(np.float64)), initial=0))
-    if array.dtype.kind in "iu" and most > -INT16_MIN:
-        raise ConfigError(f"holds {most:g}, and samples have 16 bits", where=where, hint="scale it")
-    if array.dtype.kind == "f" and most > _LOUDEST * form.full_scale:
-        raise ConfigError(
-            f"holds numbers of up to {most:.6g}, and the full scale is {form.full_scale:g}",
-            where=where,
-            hint=f"add full-scale={most:.3g} to the front end, or give int16",
-        )
+    check_sensor(array, form, where, is_whole=array.dtype.kind in "iu")
     if array.ndim == len(spec.shape) + 1 and array.shape[-1] == form.axes:
         array = array.reshape(*array.shape[:-2], -1)
     return array[:, : spec.shape[1]] if array.ndim == len(spec.shape) else array
+
+
+def check_sensor(array: Array, form: SensorForm, where: str, *, is_whole: bool) -> None:
+    """Check numbers of a sensor, any shape.
+
+    Args:
+        array: the numbers.
+        form: what recordings are taken.
+        where: the file or argument, for messages.
+        is_whole: they are samples of 16 bits, not numbers of the full scale.
+
+    Raises:
+        ConfigError: samples of more than 16 bits, or numbers far beyond the full scale.
+    """
+    if not np.all(np.isfinite(array)):
+        raise ConfigError("holds NaN or infinite values", where=where)
+    if is_whole:
+        hint = "divide them, or give numbers with a fraction, of the front end's full scale"
+        _check_16_bits(array, where, hint)
+        return
+    most = float(np.max(np.abs(array), initial=0))
+    if most > _LOUDEST * form.full_scale:
+        raise ConfigError(
+            f"holds numbers of up to {most:.6g}, and the full scale is {form.full_scale:g}",
+            where=where,
+            hint=f"add full-scale={most:.3g} to the front end, or give whole numbers of 16 bits",
+        )
+
+
+def _check_16_bits(array: Array, where: str, hint: str) -> None:
+    low, high = np.min(array, initial=0), np.max(array, initial=0)
+    if low < INT16_MIN or high > INT16_MAX:
+        most = high if high > INT16_MAX else low
+        raise ConfigError(
+            f"holds {most:g}, and samples are whole numbers of 16 bits", where=where, hint=hint
+        )
 
 
 def _check_rows(array: Array, spec: InputSpec, where: str) -> None:

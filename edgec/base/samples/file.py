@@ -29,6 +29,7 @@ _FOLDER_READERS: dict[frozenset[str], Callable[[Folder, Request], Found]] = {
     wav.SUFFIXES: wav.read_folder,
     recordings.SUFFIXES: recordings.read_folder,
 }
+_OF_SENSORS = "recordings of a sensor (.csv) need a model with --front-end sensor"
 FOLDER_SUFFIXES = frozenset().union(*_FOLDER_READERS)
 """Suffixes of the files that are read in folders, in small letters."""
 
@@ -181,7 +182,10 @@ def _read(file: SampleFile, request: Request) -> Found:
 
 
 def _read_folder(path: Path, request: Request) -> Found:
-    folder = open_folder(path, FOLDER_SUFFIXES).in_order_of(request.classes)
+    taken, hint = FOLDER_SUFFIXES - recordings.SUFFIXES, _OF_SENSORS
+    if any(each.sensor for each in request.inputs):
+        taken, hint = recordings.SUFFIXES, ""
+    folder = open_folder(path, taken, hint).in_order_of(request.classes)
     kinds = {file.suffix.lower() for file in folder.files}
     for suffixes, read in _FOLDER_READERS.items():
         if kinds <= suffixes:

@@ -66,8 +66,13 @@ class Folder:
         return {"x": samples, **labels}
 
 
-def open_folder(path: Path, suffixes: frozenset[str]) -> Folder:
+def open_folder(path: Path, suffixes: frozenset[str], more: str = "") -> Folder:
     """The files with one of the suffixes, in the folder itself or in its subfolders.
+
+    Args:
+        path: the folder.
+        suffixes: how names of samples end, in small letters.
+        more: what the hint says of other files where there are no samples.
 
     Raises:
         ConfigError: there are none, or they are in both places, or a class has none.
@@ -80,15 +85,15 @@ def open_folder(path: Path, suffixes: frozenset[str]) -> Folder:
             "holds samples beside subfolders",
             hint="give a folder of files, or a folder with one subfolder for each class",
         )
+    hint = f"give files of {', '.join(sorted(suffixes))}{more and '; '}{more}"
     if not folders:
         if not files:
-            kinds = ", ".join(sorted(suffixes))
-            raise ConfigError("the folder holds no samples", hint=f"give files of {kinds}")
+            raise ConfigError("the folder holds no samples", hint=hint)
         return Folder(path, tuple(files))
     classes = [_with_suffix(folder, _visible(folder), suffixes) for folder in folders]
     for folder, found in zip(folders, classes, strict=True):
         if not found:
-            raise ConfigError(f"class {folder.name!r} has no samples")
+            raise ConfigError(f"class {folder.name!r} has no samples", hint=hint)
     turns = [
         (file, label)
         for row in itertools.zip_longest(*classes)

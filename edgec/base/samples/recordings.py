@@ -1,16 +1,14 @@
 """`.csv` recordings of sensors: a line for each time, with a number for each axis.
 
 The first line may hold names of columns.  A column of times (`time`, `timestamp`, `seconds`, `ms`,
-`t`) is left out.  A column more than there are axes, named "y" or "label", holds the class of each
-line: a recording is cut where it changes.
-Whole numbers are samples of 16 bits, others numbers of the front end's full scale.  A recording
-becomes samples one after the other; what is left at its end is not used.
+`t`) is left out.  A column "label" holds the class of each line, and so does "y" where there is one
+column more than axes and none is named "x" or "z": a recording is cut where the class changes.
+Whole numbers, written without a point, are samples of 16 bits, others numbers of the front end's
+full scale.  A recording becomes samples one after the other; what is left at its end is not used.
 """
 
 from __future__ import annotations
 
-import csv
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -19,45 +17,43 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
-from edgec.base.limits import MAX_SAMPLE_BYTES
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, round_half_up, saturate
+from edgec.base.samples.checks import check_sensor
+from edgec.base.samples.csv_table import Columns, read_table
 from edgec.base.samples.folder import Folder
 from edgec.base.samples.request import Found, InputSpec, Request, SensorForm, check_size
 
 SUFFIXES = frozenset({".csv"})
 _TIMES = frozenset({"time", "timestamp", "seconds", "ms", "t"})
-_LABELS = ("label", "y")
-_ITEM_BYTES = 8
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*", re.IGNORECASE)
-_LOUDEST = 1.5
-"""Numbers beyond this many full scales are of another unit."""
+_LABEL, _LABEL_OR_AXIS = "label", "y"
+_OTHER_AXES = frozenset({"x", "z"})
+_ITEM_BYTES = 2
+
+
+class OtherColumnsError(ConfigError):
+    """A table whose columns are not those of a recording."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Recording:
-    """The numbers that a file holds.
+    """The samples that a file holds.
 
     Attributes:
-        path: the file.
-        x: float64 [L, axes].
+        codes: int16 [L, axes].
         labels: class of each line, int64 [L]; None: the file has none.
+        is_whole: its numbers are samples of 16 bits themselves.
     """
 
-    path: Path
-    x: Array
+    codes: Array
     labels: Array | None
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether all are whole numbers: samples of 16 bits."""
-        return bool(np.all(self.x == np.rint(self.x)))
+    is_whole: bool
 
     def parts(self) -> list[tuple[Array, int | None]]:
         """The stretches of one class, with that class."""
         if self.labels is None:
-            return [(self.x, None)]
-        cuts = [0, *(np.flatnonzero(np.diff(self.labels)) + 1), len(self.x)]
-        return [(self.x[a:b], int(self.labels[a])) for a, b in pairwise(cuts)]
+            return [(self.codes, None)]
+        cuts = [0, *(np.flatnonzero(np.diff(self.labels)) + 1), len(self.codes)]
+        return [(self.codes[a:b], int(self.labels[a])) for a, b in pairwise(cuts)]
 
 
 def read(path: Path, request: Request) -> Found:
@@ -70,25 +66,32 @@ def read(path: Path, request: Request) -> Found:
 
 
 def read_folder(folder: Folder, request: Request) -> Found:
-    """The windows of all recordings as "x", their classes as "y".
+    """The windows of all recordings as "x", int16 [N, samples], their classes as "y".
+
+    Args:
+        folder: the files.
+        request: its input takes recordings of a sensor.
 
     Raises:
-        ConfigError: the model takes no recordings of a sensor, a file cannot be read, has other
-            columns than the axes, or fewer lines than a result takes; numbers beyond the full
-            scale; too many recordings.
+        OtherColumnsError: a file has other columns than the axes.
+        ConfigError: a file cannot be read or has fewer lines than a result takes; numbers beyond
+            the full scale, whole numbers in some files and others in others; too many recordings.
     """
     spec = request.single
-    if spec.sensor is None:
-        raise ConfigError(
-            "a folder of .csv files holds recordings of a sensor, which this model does not take",
-            hint="compile it with --front-end sensor, or give one file, a sample a line",
-        )
-    found = [_recording(path, spec.sensor) for path in folder.files]
-    is_whole = all(each.is_whole for each in found)
+    assert spec.sensor is not None
     windows: list[Array] = []
     classes: list[int | None] = []
-    for number, each in enumerate(found):
-        _check_range(each, spec.sensor, is_whole=is_whole)
+    first: _Recording | None = None
+    for number, path in enumerate(folder.files):
+        each = _recording(path, spec.sensor)
+        first = first or each
+        if each.is_whole != first.is_whole:
+            raise ConfigError(
+                f"holds {_kind(each)}, and {folder.files[0].name} {_kind(first)}",
+                where=str(path),
+                hint="write numbers of the full scale with a point (1.0), samples of 16 bits "
+                "without one",
+            )
         own = folder.labels[number] if folder.classes else None
         before = len(windows)
         for part, label in each.parts():
@@ -98,13 +101,12 @@ def read_folder(folder: Folder, request: Request) -> Found:
         if len(windows) == before:
             lines = spec.elements // spec.sensor.axes
             raise ConfigError(
-                f"has {len(each.x)} lines, and a result takes {lines} of one class",
-                where=str(each.path),
+                f"has {len(each.codes)} lines, and a result takes {lines} of one class",
+                where=str(path),
                 hint="record for longer, or take a shorter window",
             )
-    check_size(len(windows), spec, _ITEM_BYTES)
-    x = np.stack(windows)
-    arrays = {"x": x.astype(np.int16) if is_whole else x}
+        check_size(len(windows), spec, _ITEM_BYTES)
+    arrays = {"x": np.stack(windows)}
     if None not in classes:
         arrays["y"] = np.array([each for each in classes if each is not None], np.int64)
         return Found(arrays, folder.listing)
@@ -117,12 +119,11 @@ def read_codes(path: Path, form: SensorForm) -> Array:
     Raises:
         ConfigError: see `read_folder`.
     """
-    found = _recording(path, form)
-    _check_range(found, form, is_whole=found.is_whole)
-    flat = found.x.reshape(-1)
-    if not found.is_whole:
-        flat = np.rint(flat * (-INT16_MIN / form.full_scale))
-    return np.clip(flat, INT16_MIN, INT16_MAX).astype(np.int16)
+    return _recording(path, form).codes.reshape(-1)
+
+
+def _kind(found: _Recording) -> str:
+    return "whole numbers" if found.is_whole else "numbers with a point"
 
 
 def _windows(part: Array, spec: InputSpec) -> Array:
@@ -134,62 +135,41 @@ def _windows(part: Array, spec: InputSpec) -> Array:
 
 def _recording(path: Path, form: SensorForm) -> _Recording:
     where = str(path)
-    if path.stat().st_size > MAX_SAMPLE_BYTES:
-        raise ConfigError("is too large", where=where, hint="give shorter recordings")
     try:
-        rows = [row for row in csv.reader(path.read_text("utf-8-sig").splitlines()) if row]
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
-        raise ConfigError(f"not a readable .csv file ({str(error)[:200]})", where=where) from error
-    if not rows:
-        raise ConfigError("holds no samples", where=where)
-    is_named = not all(_NUMBER.fullmatch(text) for text in rows[0])
-    names = [name.strip().lower() for name in rows[0]] if is_named else [""] * len(rows[0])
-    columns = [place for place, name in enumerate(names) if name not in _TIMES]
-    label = next((names.index(name) for name in _LABELS if name in names), None)
-    if len(columns) == form.axes or label is None:
-        label = None  # "y" is an axis
-    else:
-        columns.remove(label)
-    if len(columns) != form.axes:
-        raise ConfigError(
-            f"has {len(columns)} columns of samples, and the front end has {form.axes} axes",
-            where=where,
+        found = read_table(
+            path,
+            form.axes + len(_TIMES) + 1,
+            lambda names, width: _columns([name.lower() for name in names], width, form),
+        )
+    except ConfigError as error:
+        raise type(error)(error.what, where=where, hint=error.hint) from error
+    if found.labels is not None and found.labels.dtype.kind != "i":
+        hint = "number the classes from 0"
+        raise ConfigError("its labels are no whole numbers", where=where, hint=hint)
+    check_sensor(found.x, form, where, is_whole=found.is_whole)
+    unit = 1.0 if found.is_whole else form.full_scale / -INT16_MIN
+    codes = saturate(round_half_up(found.x / unit), INT16_MIN, INT16_MAX)
+    return _Recording(codes.astype(np.int16), found.labels, found.is_whole)
+
+
+def _columns(names: list[str], width: int, form: SensorForm) -> Columns:
+    """The columns of the axes, and that of the classes.
+
+    Raises:
+        OtherColumnsError: there are more or fewer than the axes.
+    """
+    times = {place for place, name in enumerate(names) if name in _TIMES}
+    axes = [place for place in range(width) if place not in times]
+    label = None
+    if _LABEL in names:
+        label = names.index(_LABEL)
+    elif _LABEL_OR_AXIS in names and not _OTHER_AXES & set(names) and len(axes) == form.axes + 1:
+        label = names.index(_LABEL_OR_AXIS)
+    if label is not None:
+        axes.remove(label)
+    if len(axes) != form.axes:
+        raise OtherColumnsError(
+            f"has {len(axes)} columns of samples, and the front end has {form.axes} axes",
             hint="a line for each time, a number for each axis; name a column of times 'time'",
         )
-    body = rows[1:] if is_named else rows
-    numbers = np.empty((len(body), len(names)))
-    for at, row in enumerate(body):
-        line = at + 1 + is_named
-        if len(row) != len(names):
-            what = f"line {line} has {len(row)} columns, the first {len(names)}"
-            raise ConfigError(what, where=where)
-        for place, text in enumerate(row):
-            if names[place] not in _TIMES and not _NUMBER.fullmatch(text):
-                raise ConfigError(f"line {line}: {text[:40]!r} is no number", where=where)
-        numbers[at] = [
-            0.0 if name in _TIMES else float(t) for t, name in zip(row, names, strict=True)
-        ]
-    if not len(body):
-        raise ConfigError("holds no samples", where=where)
-    labels = None if label is None else numbers[:, label]
-    if labels is not None and not np.all(labels == np.rint(labels)):
-        raise ConfigError(f"column {names[label or 0]} holds no whole numbers", where=where)
-    kept = None if labels is None else labels.astype(np.int64)
-    return _Recording(path, numbers[:, columns], kept)
-
-
-def _check_range(found: _Recording, form: SensorForm, *, is_whole: bool) -> None:
-    """Refuse numbers that are no samples."""
-    most = float(np.abs(found.x).max())
-    if is_whole and (found.x.max() > INT16_MAX or found.x.min() < INT16_MIN):
-        raise ConfigError(
-            f"holds {most:g}, and samples are whole numbers of 16 bits",
-            where=str(found.path),
-            hint="divide them, or give numbers with a fraction, of the front end's full scale",
-        )
-    if not is_whole and most > _LOUDEST * form.full_scale:
-        raise ConfigError(
-            f"holds numbers of up to {most:.6g}, and the full scale is {form.full_scale:g}",
-            where=str(found.path),
-            hint=f"add full-scale={most:.3g} to the front end, or give whole numbers of 16 bits",
-        )
+    return Columns(tuple(axes), label)

@@ -6,14 +6,13 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.limits import MAX_ACTIVATION_ELEMENTS
-from edgec.base.portable_functions import cos, exp, log
+from edgec.base.mel_scale import hertz_of, mel_of
+from edgec.base.portable_functions import cos
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir import ops
 from edgec.ir.graph import Constant
-
-_MOST_POINTS = 1 << 14
-_LN_10 = 2.302585092994046
+from edgec.ir.qops.dft import LEAST_POINTS, MOST_POINTS
 
 
 def stft(ctx: Context, node: OnnxNode) -> Tensor:
@@ -25,9 +24,10 @@ def stft(ctx: Context, node: OnnxNode) -> Tensor:
     window = node.real_array(2, "window").reshape(-1) if node.has(2) else None
     points = node.whole_number(3, "frame_length") if node.has(3) else 0
     points = points or (0 if window is None else len(window))
-    if not 8 <= points <= _MOST_POINTS or hop < 1:
+    if not LEAST_POINTS <= points <= MOST_POINTS or hop < 1:
         raise UnsupportedError(
-            f"frames of {points} samples every {hop}", f"take frames of 8 to {_MOST_POINTS}"
+            f"frames of {points} samples every {hop}",
+            f"take frames of {LEAST_POINTS} to {MOST_POINTS}",
         )
     if not node.flag("onesided", True):
         raise UnsupportedError("both sides of a spectrum", "set onesided to 1")
@@ -69,8 +69,10 @@ def dft(ctx: Context, node: OnnxNode) -> Tensor:
         )
     width = x.shape[-2]
     points = node.whole_number(1, "dft_length") if node.has(1) else width
-    if not 8 <= points <= _MOST_POINTS:
-        raise UnsupportedError(f"frames of {points} samples", f"take frames of 8 to {_MOST_POINTS}")
+    if not LEAST_POINTS <= points <= MOST_POINTS:
+        raise UnsupportedError(
+            f"frames of {points} samples", f"take frames of {LEAST_POINTS} to {MOST_POINTS}"
+        )
     samples = int(np.prod(x.shape))
     if sum(size > 1 for size in x.shape[:-2]) > 1:
         raise UnsupportedError("frames of several signals", "give it those of one")
@@ -107,13 +109,12 @@ def mel_weight_matrix(_ctx: Context, node: OnnxNode) -> Tensor:
     )
     low, high = node.float_input(3, "lower_edge_hertz"), node.float_input(4, "upper_edge_hertz")
     bins = points // 2 + 1
-    if not 1 <= filters <= 1 << 12 or not 8 <= points <= _MOST_POINTS or rate < 1:
+    if not 1 <= filters <= 1 << 12 or not LEAST_POINTS <= points <= MOST_POINTS or rate < 1:
         raise UnsupportedError(f"{filters} filters over {points} points", "take fewer")
     # ONNX's steps: one of as many parts as there are corners, so the last corner lies below `high`.
-    step = (_mel(high) - _mel(low)) / (filters + 2)
-    edges = _mel(low) + step * np.arange(filters + 2)
-    hertz = 700.0 * (exp(edges * (_LN_10 / 2595.0)) - 1.0)
-    place = np.floor((points + 1) * hertz / rate).astype(np.int64)
+    begin, end = mel_of(np.array([low, high]))
+    edges = begin + (end - begin) / (filters + 2) * np.arange(filters + 2)
+    place = np.floor((points + 1) * hertz_of(edges) / rate).astype(np.int64)
     if place.min() < 0 or place.max() >= bins:
         raise UnsupportedError(f"filters from {low:g} to {high:g} Hz", "end them at half the rate")
     found = np.zeros((bins, filters))
@@ -128,10 +129,6 @@ def mel_weight_matrix(_ctx: Context, node: OnnxNode) -> Tensor:
             falling = (bin_of >= middle) & (bin_of < last)
             found[falling, channel] = ((last - bin_of) / (last - middle))[falling]
     return _real(node, found)
-
-
-def _mel(hertz: float) -> float:
-    return float(2595.0 * log(np.array(1.0 + hertz / 700.0)) / _LN_10)
 
 
 def _real(node: OnnxNode, found: Array) -> Tensor:

@@ -76,8 +76,12 @@ def half_step(shift: int) -> int:
 
 
 def floor_root(values: Array) -> Array:
-    """The floor of the square root of int64 values in [0, 2^50)."""
-    return np.asarray(np.sqrt(values.astype(np.float64)).astype(np.int64))
+    """The floor of the square root of int64 values in [0, 2^62)."""
+    root = np.sqrt(values.astype(np.float64)).astype(np.int64)
+    # A double is off by one at most, where values have more than 53 bits.
+    root -= root * root > values
+    root += (root + 1) * (root + 1) <= values
+    return np.asarray(root)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,19 +10,14 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import rshr, saturate
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import bit_length
+from edgec.ir.qops.arithmetic import floor_root
 from edgec.ir.qops.base import LIMITS, IntegerOperator, need_clamp, need_dtype, need_shift
 from edgec.ir.qops.dft import dft_macs, is_computed, powers, quarter_points
 from edgec.ir.qops.operands import Operand, numbers, table, value
-from edgec.ir.qops.softmax import LOG_BITS, binary_logarithm
+from edgec.ir.qops.softmax import LOG_BITS
+from edgec.ir.qops.spectrum import POWER_SHIFT, SAMPLE_BITS, scaled_frames, wide_logarithm
 from edgec.ir.shapes import need
 
-SAMPLE_BITS = 15
-"""Fraction bits of the window and of `QLogMel.emphasis`; left shift of a sample."""
-FULL_BITS = 29
-"""Bits to which a frame is scaled up."""
-POWER_SHIFT = 14
-"""Bits of a power that are dropped, so that sums of its products with weights fit 64 bits."""
 MOST_UP = 30
 """Most bits by which the added number is moved up, for quiet frames."""
 
@@ -120,30 +115,20 @@ class QLogMel(IntegerOperator):
         """Step 1, without the zeros: v [..., W] and h [...]."""
         p = self.before
         e = (frames[..., p:] << SAMPLE_BITS) - self.emphasis * frames[..., : len(window)]
-        up = np.minimum(FULL_BITS - bit_length(np.abs(e).max(axis=-1)), SAMPLE_BITS - 1)
-        up = np.where(np.any(e, axis=-1), up, 0)
-        down = (SAMPLE_BITS - up)[..., None]
-        return (e * window + (1 << (down - 1))) >> down, up
+        return scaled_frames(e, window)
 
     def _weighed(self, power: Array) -> Array:
         """The numbers of bins that filters weigh, of their powers, uint64."""
         if not self.magnitude:
             return (power >> POWER_SHIFT).astype(np.uint64)
-        root = np.sqrt(power.astype(np.float64)).astype(np.int64)
-        root -= root * root > power
-        root += (root + 1) * (root + 1) <= power
-        return root.astype(np.uint64)
+        return floor_root(power).astype(np.uint64)
 
     def _codes(self, sums: Array, up: Array) -> Array:
         """Step 4 and the end of step 3."""
         moved = self.power * up - self.more_shift
         left, right = np.maximum(moved, 0), np.minimum(np.maximum(-moved, 0), 31)
         total = sums + ((self.more << left) >> right).astype(np.uint64)[..., None]
-        high = (total >> np.uint64(32)).astype(np.int64)
-        extra = bit_length(high)
-        first = (total >> extra.astype(np.uint64)).astype(np.int64)
-        log = binary_logarithm(np.maximum(first, 1)) + (extra << LOG_BITS)
-        log += self.offset - (self.power * up[..., None] << LOG_BITS)
+        log = wide_logarithm(total) + self.offset - (self.power * up[..., None] << LOG_BITS)
         found = np.where(total > 0, rshr(log * self.multiplier, self.shift), self.low)
         return saturate(found, self.low, self.high).astype(np.int16)
 

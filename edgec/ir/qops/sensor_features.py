@@ -10,12 +10,12 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import rshr
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import bit_length
+from edgec.ir.qops.arithmetic import bit_length, floor_root
 from edgec.ir.qops.base import LIMITS, IntegerOperator
 from edgec.ir.qops.dft import dft_macs, is_computed, powers, quarter_points
-from edgec.ir.qops.log_mel import FULL_BITS, POWER_SHIFT, SAMPLE_BITS
 from edgec.ir.qops.operands import CODES, Operand, numbers, table, value
-from edgec.ir.qops.softmax import LOG_BITS, binary_logarithm
+from edgec.ir.qops.softmax import LOG_BITS
+from edgec.ir.qops.spectrum import POWER_SHIFT, SAMPLE_BITS, scaled_frames, wide_logarithm
 from edgec.ir.shapes import need
 
 STATISTICS = (
@@ -142,14 +142,14 @@ class QSensorFeatures(IntegerOperator):
         flat = m2 == 0
         v = (m2 << 20) // width
         third = np.sign(m3) * ((np.abs(m3) << 6) // width)
-        of_skew = np.where(flat, 1, ((v >> 16) * _root(v)) >> 12)
+        of_skew = np.where(flat, 1, ((v >> 16) * floor_root(v)) >> 12)
         of_kurtosis = np.where(flat, 1, (v >> 17) ** 2 >> 14)
         skew = np.sign(third) * ((np.abs(third) << 12) // of_skew)
         kurtosis = ((m4 // width) << KURTOSIS_BITS) // of_kurtosis
         every = {
             "mean": total,
-            "std": _root((width * square - total * total) << fine),
-            "rms": _root((width * square) << fine),
+            "std": floor_root((width * square - total * total) << fine),
+            "rms": floor_root((width * square) << fine),
             "min": u.min(axis=-1),
             "max": u.max(axis=-1),
             "skewness": np.where(flat, 0, skew),
@@ -164,19 +164,12 @@ class QSensorFeatures(IntegerOperator):
     def _bands(self, d: Array, s: Array, inputs: Inputs[Operand]) -> Array:
         """Logarithms [..., A, B] of the powers of bands of deviations [..., A, W]."""
         assert inputs.window is not None and inputs.sines is not None and inputs.bins is not None
-        e = d << SAMPLE_BITS
-        up = np.minimum(FULL_BITS - bit_length(np.abs(e).max(axis=-1)), SAMPLE_BITS - 1)
-        up = np.where(np.any(e, axis=-1), up, 0)
-        down = (SAMPLE_BITS - up)[..., None]
-        scaled = (e * inputs.window.wide + (1 << (down - 1))) >> down
+        scaled, up = scaled_frames(d << SAMPLE_BITS, inputs.window.wide)
         power = powers(scaled, inputs.sines.wide, self.points) >> POWER_SHIFT
         found = []
         for first, count in inputs.bins.wide:
             t = power[..., first : first + count].sum(axis=-1)
-            extra = bit_length(t >> 32)
-            log = binary_logarithm(np.maximum(t >> extra, 1)) + (
-                (extra + 2 * s - 2 * up) << LOG_BITS
-            )
+            log = wide_logarithm(t.astype(np.uint64)) + ((2 * s - 2 * up) << LOG_BITS)
             found.append(np.where(t > 0, np.maximum(log, self.floor), self.floor))
         return np.stack(found, axis=-1)
 
@@ -203,11 +196,3 @@ def fine_bits(width: int) -> int:
 def _crossings(x: Array) -> Array:
     below = x < 0
     return np.asarray((below[..., 1:] != below[..., :-1]).sum(axis=-1).astype(np.int64))
-
-
-def _root(x: Array) -> Array:
-    """Square roots of int64 below 2^62, rounded down."""
-    root = np.sqrt(x.astype(np.float64)).astype(np.int64)
-    root -= root * root > x
-    root += (root + 1) * (root + 1) <= x
-    return np.asarray(root)

@@ -2,7 +2,44 @@
 
 from __future__ import annotations
 
-from edgec.ir.qops.dft import numbers_of, radices
+from dataclasses import dataclass
+
+from edgec.ir.qops.dft import numbers_of, quarter_points, radices
+
+_BIN_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """The DFT of a frame, as `kernels/common/_transform.c.j2` writes it.
+
+    Attributes:
+        points: how many real numbers the DFT is of.
+        width: samples of a frame, the others are zeros.
+    """
+
+    points: int
+    width: int
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Memory of the transform, and of its bins in the same place."""
+        return _BIN_BYTES * max(numbers_of(self.points), self.points // 2 + 1)
+
+    @property
+    def radices(self) -> tuple[int, ...]:
+        """The radices of the stages, first to last."""
+        return radices(self.points)
+
+    @property
+    def twos(self) -> int:
+        """Number of the stages of radix 2, the first ones."""
+        return self.radices.count(2)
+
+    @property
+    def quarter(self) -> int:
+        """A quarter of the points of the sine that waves are taken from."""
+        return quarter_points(self.points)
 
 
 def transform_parts(points: int, *, magnitude: bool) -> dict[str, int]:

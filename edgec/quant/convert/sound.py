@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError, QuantizationError
-from edgec.base.portable_functions import log
+from edgec.base.portable_functions import LN_2, real_log
 from edgec.frontends.mel import LogNumbers, log_mel_tables
 from edgec.ir import ops, qops
 from edgec.ir.operator import OperatorTable
-from edgec.ir.qops.log_mel import SAMPLE_BITS
+from edgec.ir.qops.spectrum import SAMPLE_BITS
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
-_LN_2 = 0.6931471805599453
 
 
 @CONVERTERS.entry(ops.LogMel)
@@ -28,7 +25,9 @@ def log_mel(c: Conversion) -> None:
     window, bank = (c.graph.constants[name].real64() for name in (real.window, real.bank))
     largest = float(window.max())
     order = 1 if attrs.magnitude else 2
-    floor = attrs.gain * _ln(max(attrs.least, attrs.added)) + attrs.bias if attrs.least else None
+    floor = (
+        attrs.gain * real_log(max(attrs.least, attrs.added)) + attrs.bias if attrs.least else None
+    )
     numbers = LogNumbers(
         hop=attrs.hop,
         points=attrs.points,
@@ -36,7 +35,7 @@ def log_mel(c: Conversion) -> None:
         # The tables take samples for numbers of -1 to 1, and a window of 0 to 1.
         scale=(x.scale * 2.0**SAMPLE_BITS * largest) ** order,
         added=attrs.added,
-        per_octave=attrs.gain * _LN_2,
+        per_octave=attrs.gain * LN_2,
         bias=attrs.bias,
         low=-math.inf if floor is None else floor,
     )
@@ -52,8 +51,3 @@ def log_mel(c: Conversion) -> None:
         bins=c.constant("bins", found.bins),
     )
     c.emit(found.attrs, inputs, QuantParams.per_tensor(found.scale, 0, DType.INT16))
-
-
-def _ln(x: float) -> float:
-    """The natural logarithm, with the same bits on every computer."""
-    return float(log(np.array([x]))[0])

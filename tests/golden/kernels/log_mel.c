@@ -2,7 +2,7 @@
 EDGEC_SEPARATE void log_mel_s8_0(const edgec_s16_t *x, const edgec_s16_t *window, const edgec_s32_t *sines, const edgec_s16_t *bank, const edgec_s16_t *bins, int16_t *y, int8_t *scratch)
 {
     enum { FRAMES = 2, HOP = 160, FILTERS = 40, POWER = 2 };
-    static const uint8_t radix[] = {2, 2, 2, 2, 2, 2, 2, 2, };
+    static const uint8_t radix[] = {2, 2, 2, 2, 2, 2, 2, 2};
     const edgec_frame_t frame = {window, sines, radix, 8, 8, 1, 400, 512, 128, 31744};
     const int64_t more = 1073741824;
     edgec_s32_t *const z = (void *)scratch;

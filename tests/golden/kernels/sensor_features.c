@@ -2,8 +2,8 @@
 EDGEC_SEPARATE void sensor_features_s8_0(const edgec_s16_t *x, const edgec_s32_t *ends, const edgec_s16_t *window, const edgec_s32_t *sines, const edgec_s16_t *bins, int8_t *y, int8_t *scratch)
 {
     enum { WINDOWS = 2, HOP = 50, AXES = 3, WIDTH = 100 };
-    static const uint8_t radix[] = {2, 5, 5, };
-    const edgec_frame_t frame = {window, sines, radix, 3, 1, 0, WIDTH, 100, 25, 0};
+    static const uint8_t radix[] = {2, 5, 5};
+    const edgec_frame_t frame = {window, sines, radix, 3, 1, 0, 100, 100, 25, 0};
     edgec_s32_t *const z = (void *)(scratch + 200);
     edgec_s16_t *const d = (void *)scratch;
     for (int32_t t = 0; t < WINDOWS; t++) {

@@ -76,6 +76,8 @@ def test_filters_of_librosa_have_area_one():
         ("log-mel:to-hz=9000", "to-hz cannot be 9000"),
         ("log-mel:emphasis=nan", "emphasis cannot be nan"),
         ("mfcc:coefficients=41", "coefficients cannot be 41"),
+        (f"log-mel:rate={'9' * 330}", "rate cannot be 9+"),
+        ("log-mel:dct=tf", "log-mel:dct: there is no cepstrum"),
     ],
 )
 def test_parameters_that_cannot_be(text: str, words: str):

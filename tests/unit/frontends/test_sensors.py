@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from emulated import emulated, need_emulator
+from hypothesis import given
+from hypothesis import strategies as st
 from parity import check_host, compiled
 from sensors import movement, real_features, real_filtered
 from sounds import decibels
@@ -13,7 +15,7 @@ from sounds import decibels
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
 from edgec.base.options.front_end import FrontEndOptions
-from edgec.frontends.butterworth import sections
+from edgec.frontends.butterworth import coefficients, sections
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.frontends.sensor import SensorParameters, sensor_tables
@@ -21,6 +23,7 @@ from edgec.interp import run_graph, state_after
 from edgec.ir import qops
 from edgec.ir.graph import Value
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.qops.biquad import COEFFICIENT_BITS
 from edgec.ir.qparams import QuantParams
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
 from edgec.sim.host import HostModel
@@ -198,6 +201,9 @@ def test_filters_are_near_those_of_float64(text: str):
         ("low-pass=5,order=9", "order cannot be 9"),
         ("decimate=2", "decimate cannot be 2 without a low pass"),
         ("decimate=3,low-pass=5", "window cannot be 200"),
+        ("decimate=0", "decimate cannot be 0"),
+        (f"rate={'9' * 330}", "rate cannot be inf"),
+        (f"window={'9' * 330}", "window cannot be 9+"),
         ("statistics=mean+median", "statistics cannot be mean.median"),
         ("statistics=mean+mean", "statistics cannot be mean.mean"),
         ("statistics=none", "statistics cannot be none"),
@@ -226,6 +232,32 @@ def test_what_integers_cannot_do(text: str, words: str):
     p = parameters_of(FrontEndOptions.parse(f"sensor:{text}"))
     with pytest.raises(ConfigError, match=words):
         FrontEnd("sensor", p).graph(1)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("fft=256", "sensor:fft: there are no bands"),
+        ("floor=1e-6", "sensor:floor: there are no bands"),
+        ("fft=256,floor=1e-6", "sensor:fft, .*sensor:floor: there are no bands"),
+        ("bands=1-5,order=2", "sensor:order: there is no filter"),
+    ],
+)
+def test_parameters_without_effect(text: str, words: str):
+    with pytest.raises(ConfigError, match=words):
+        parameters_of(FrontEndOptions.parse(f"sensor:{text}"))
+
+
+@given(st.floats(3e-4, 0.49), st.integers(1, 8), st.booleans())
+def test_zeros_of_filters_stay_where_they_are(cutoff: float, order: int, high: bool):
+    """A high pass lets nothing of a constant through, a low pass all of it."""
+    codes = coefficients(sections(cutoff, order, high=high), "low-pass", cutoff).astype(np.int64)
+    through = codes[:, :3].sum(axis=1)
+    if high:
+        assert not through.any()
+    else:
+        gains = through / (codes[:, 3:].sum(axis=1) + (1 << COEFFICIENT_BITS))
+        assert np.abs(gains - 1).max() <= 2**-9
 
 
 def test_own_codes_span_what_features_reach():

@@ -8,13 +8,12 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.dft import dft_macs, numbers_of, quarter_points, radices
+from edgec.ir.qops.dft import dft_macs, quarter_points
 from edgec.kernels.common.parts import Parts, Run, WeightReads
-from edgec.kernels.common.transform import transform_parts
+from edgec.kernels.common.transform import Transform, transform_parts
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
-_BIN_BYTES = 8
 _CODE_BYTES = 1700
 """The functions of a frame on a core with Thumb-2, by their sizes in the firmware."""
 
@@ -39,43 +38,23 @@ class LogMel:
     op: qops.QLogMel
 
     @property
-    def size(self) -> int:
-        """Points of the DFT."""
-        return self.op.points
+    def transform(self) -> Transform:
+        """The DFT of a frame."""
+        return Transform(self.op.points, self.width)
 
     @property
     def macs(self) -> int:
         """Multiply-accumulates of one call."""
-        return self.frames * (self.width + dft_macs(self.size))
+        return self.frames * (self.width + dft_macs(self.op.points))
 
     @property
     def scratch_bytes(self) -> int:
-        """The transform of a frame, and its bins in the same place."""
-        return _BIN_BYTES * max(numbers_of(self.size), self.size // 2 + 1)
-
-    @property
-    def radices(self) -> tuple[int, ...]:
-        """Of the stages of the transform."""
-        return radices(self.size)
-
-    @property
-    def stages(self) -> int:
-        """Number of the stages."""
-        return len(self.radices)
-
-    @property
-    def twos(self) -> int:
-        """Number of the stages of radix 2, the first ones."""
-        return self.radices.count(2)
-
-    @property
-    def quarter(self) -> int:
-        """A quarter of the points of the sine that waves are taken from."""
-        return quarter_points(self.size)
+        """The transform of a frame."""
+        return self.transform.scratch_bytes
 
     def describe(self) -> str:
         """What the function computes, in words."""
-        return f"{self.filters} mel energies of {self.width} samples, {self.size} points"
+        return f"{self.filters} mel energies of {self.width} samples, {self.op.points} points"
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> LogMel:
@@ -101,13 +80,13 @@ def parts(spec: LogMel, _run: Run) -> Parts:
     of_frame = {
         "frame": 1,
         "sample": spec.width,
-        "zero after the samples": spec.size - spec.width,
+        "zero after the samples": spec.op.points - spec.width,
         "filter": spec.filters,
         "weight": spec.weights,
-        **transform_parts(spec.size, magnitude=spec.op.magnitude),
+        **transform_parts(spec.op.points, magnitude=spec.op.magnitude),
     }
     counts = {name: float(spec.frames * count) for name, count in of_frame.items()}
-    tables = 2 * spec.width + 4 * (quarter_points(spec.size) + 1) + 2 * spec.weights
+    tables = 2 * spec.width + 4 * (quarter_points(spec.op.points) + 1) + 2 * spec.weights
     return Parts({"call": 1.0} | counts, _CODE_BYTES, WeightReads(tables, spec.frames))
 
 

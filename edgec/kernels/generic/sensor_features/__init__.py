@@ -12,15 +12,14 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.base import LIMITS
-from edgec.ir.qops.dft import dft_macs, numbers_of, quarter_points, radices
+from edgec.ir.qops.dft import dft_macs, quarter_points
 from edgec.ir.qops.operands import numbers
 from edgec.ir.qops.sensor_features import fine_bits
 from edgec.kernels.common.parts import Parts, Run, WeightReads
-from edgec.kernels.common.transform import transform_parts
+from edgec.kernels.common.transform import Transform, transform_parts
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
-_BIN_BYTES = 8
 _ALIGNMENT = 8
 _CODE_BYTES = 2600
 """The functions of a window on a core with Thumb-2, by their sizes in the firmware."""
@@ -53,6 +52,11 @@ class SensorFeatures:
         return self.windows * self.op.axes * of_axis
 
     @property
+    def transform(self) -> Transform:
+        """The DFT of the deviations, where there are bands."""
+        return Transform(self.op.points, self.op.width)
+
+    @property
     def z_at(self) -> int:
         """Where the transform lies in the scratch memory, after the deviations."""
         return -(-2 * self.op.width // _ALIGNMENT) * _ALIGNMENT
@@ -62,8 +66,7 @@ class SensorFeatures:
         """The deviations of a window, and its transform; 0 where there are neither."""
         if not self.has_deviations:
             return 0
-        points = self.op.points
-        return self.z_at + (_BIN_BYTES * max(numbers_of(points), points // 2 + 1) if points else 0)
+        return self.z_at + (self.transform.scratch_bytes if self.bands else 0)
 
     @property
     def y_type(self) -> str:
@@ -99,26 +102,6 @@ class SensorFeatures:
     def results(self) -> tuple[str, ...]:
         """The result of each statistic, as C writes it."""
         return tuple(_RESULTS[name].format(fine=self.fine) for name in self.op.statistics)
-
-    @property
-    def radices(self) -> tuple[int, ...]:
-        """Of the stages of the transform."""
-        return radices(self.op.points)
-
-    @property
-    def stages(self) -> int:
-        """Number of the stages."""
-        return len(self.radices)
-
-    @property
-    def twos(self) -> int:
-        """Number of the stages of radix 2, the first ones."""
-        return self.radices.count(2)
-
-    @property
-    def quarter(self) -> int:
-        """A quarter of the points of the sine that waves are taken from."""
-        return quarter_points(self.op.points)
 
     def describe(self) -> str:
         """What the function computes, in words."""
