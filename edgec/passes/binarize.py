@@ -25,10 +25,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.signs import is_binary
-from edgec.passes.edit import sweep
-
-_MOVES = (ops.Reshape, ops.Transpose, ops.MaxPool)
-"""Operators that give some of the elements that they read."""
+from edgec.passes.edit import never_negative, sweep
 
 
 def binarize(graph: Graph) -> Graph:
@@ -41,7 +38,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return _layer(graph, node)
     if not isinstance(node.attrs, ops.Unary) or node.attrs.kind is not UnaryKind.SIGN:
         return None
-    if not _read_by_binary(graph, node.output) or _is_nowhere_negative(graph, node.first):
+    if not _read_by_binary(graph, node.output) or never_negative(graph, node.first):
         return None
     builder = GraphBuilder.of(graph)
     builder.put(replace(node, attrs=ops.Unary(UnaryKind.BINARIZE)))
@@ -86,14 +83,14 @@ def _scaled_signs(graph: Graph, name: str) -> tuple[str | None, float]:
 
 
 def _read_by_binary(graph: Graph, name: str) -> bool:
-    """Whether layers of binary weights alone read a value, as it is or moved."""
+    """Whether layers of binary weights alone read a value, as it is or flattened."""
     readers = graph.consumers[name]
     return (
         bool(readers)
         and name not in graph.outputs
         and all(
             _read_by_binary(graph, reader.output)
-            if isinstance(reader.attrs, _MOVES)
+            if isinstance(reader.attrs, ops.Reshape)
             else _is_binary_layer(graph, reader)
             for reader in readers
         )
@@ -103,11 +100,7 @@ def _read_by_binary(graph: Graph, name: str) -> bool:
 def _is_binary_layer(graph: Graph, node: Node) -> bool:
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
         return False
-    return is_binary(graph.constants[ops.layer_inputs(node).w].real64())
-
-
-def _is_nowhere_negative(graph: Graph, name: str) -> bool:
-    made = graph.producers.get(name)
-    while made is not None and isinstance(made.attrs, _MOVES):
-        made = graph.producers.get(made.first)
-    return made is not None and isinstance(made.attrs, ops.Clip) and made.attrs.low >= 0.0
+    weights = graph.constants[ops.layer_inputs(node).w]
+    # Any single weight is plus or minus one number: that says nothing.
+    several = weights.array[:1].size > 1 and getattr(node.attrs, "group", 1) == 1
+    return several and is_binary(weights.real64())

@@ -53,8 +53,9 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if isinstance(node.attrs, PLAIN):
         return _layer(graph, node)
     if isinstance(node.attrs, qops.QSigns):
-        made = graph.producers.get(qops.QSigns.Inputs.of(node.inputs).x)
-        if made is None or graph.sole_consumer(made.output) is not node:
+        x = qops.QSigns.Inputs.of(node.inputs).x
+        made = graph.producers.get(x)
+        if made is None or graph.sole_consumer(x) is not node:
             return None
         if isinstance(made.attrs, _LAYERS):
             return _threshold(graph, made, node)
@@ -147,7 +148,7 @@ def _layer(graph: Graph, node: Node) -> Graph | None:
 
 def _signs_of(builder: GraphBuilder, graph: Graph, sign: _Sign, flat: Node | None) -> str:
     """Packed signs of what a table of signs reads, flattened first where its reader has it so."""
-    name = f"{sign.x if flat is None else flat.output}/signs"
+    name = f"{sign.x if flat is None else flat.output}/signs of {sign.least} to {sign.most}"
     if name in graph.values:
         return name
     x, sources = sign.x, graph.producers[sign.x].sources if sign.x in graph.producers else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -121,14 +122,18 @@ class Layers:
         return self._node(made, names, DType.INT8, _CODES)
 
     def _node(
-        self, attrs: qops.IntegerOperator, names: object, dtype: DType, quant: QuantParams | None
+        self,
+        attrs: qops.IntegerOperator,
+        names: Iterable[str],
+        dtype: DType,
+        quant: QuantParams | None,
     ) -> str:
         b = self.builder
-        names = tuple(names)  # type: ignore[arg-type]
-        shapes = [(b.values.get(n) or b.constants[n]).shape for n in names]
+        inputs = tuple(names)
+        shapes = [(b.values.get(n) or b.constants[n]).shape for n in inputs]
         (shape,) = infer_shapes(attrs, shapes)
         y = b.value(Value(b.fresh("y"), shape, dtype, quant))
-        b.node(f"{y}/node", attrs, names, (y,))
+        b.node(f"{y}/node", attrs, inputs, (y,))
         return y
 
     def finish(self, y: str) -> None:

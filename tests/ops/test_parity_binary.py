@@ -85,6 +85,13 @@ def test_host(made: list[Layer], seed: int, tmp_path_factory: pytest.TempPathFac
     check_host(graph_of(seed, made), tmp_path_factory.mktemp("host"))
 
 
+@pytest.mark.parametrize("end", ["signs", "codes"])
+def test_more_edge_classes_than_a_byte_counts(end: str, tmp_path: Path) -> None:
+    """A correction for each set of taps that a padded window loses: 601 here."""
+    wide = Layer((1, 700), 3, 4, (1, 601), pads=(0, 300, 0, 300), end=end)
+    check_host(graph_of(1, [wide]), tmp_path)
+
+
 @pytest.mark.parametrize("machine", MACHINES)
 def test_edges_with_neon(machine: str, tmp_path: Path) -> None:
     graph = graph_of(1, EDGES)

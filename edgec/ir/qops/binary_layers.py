@@ -24,6 +24,24 @@ LARGEST_DEPTH = 16000
 
 
 @dataclass(frozen=True, slots=True)
+class _Form:
+    """The end of a layer that gives codes (`layer_end.Layer`)."""
+
+    output: Requant31
+    residual: AddParams | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The operands of that (`layer_end.Ends`)."""
+
+    b: Operand
+    multiplier: Operand
+    residual: Operand | None
+    table: None = None
+
+
+@dataclass(frozen=True, slots=True)
 class BinaryLayer(IntegerOperator):
     """A layer of signs: what convolutions and products of matrices share.
 
@@ -53,11 +71,6 @@ class BinaryLayer(IntegerOperator):
         multiplier: T | None = field(default=None, metadata=parameter(DType.INT32))
         residual: T | None = field(default=None, metadata=tensor(*CODES))
 
-        @property
-        def table(self) -> T | None:
-            """No table follows."""
-            return None
-
     channels: int
     output: Requant31 | None
     step: int = 1
@@ -79,9 +92,10 @@ class BinaryLayer(IntegerOperator):
 
     def end(self, sums: Array, inputs: Inputs[Operand]) -> Array:
         """The output from the sums of products of signs [..., O]."""
-        if self.output is None:
+        if self.output is None or inputs.multiplier is None:
             return packed(sums + inputs.b.array < 0)
-        return finished(self, sums * self.step, inputs)  # type: ignore[arg-type]
+        ends = _Ends(inputs.b, inputs.multiplier, inputs.residual)
+        return finished(_Form(self.output, self.residual), sums * self.step, ends)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need(self.depth(inputs.w.shape) <= LARGEST_DEPTH, "too many products in a sum")
@@ -91,8 +105,10 @@ class BinaryLayer(IntegerOperator):
             need(alone and self.step == 1, "more than signs at the end")
             need(output.dtype is SIGNS and output.quant is None, "the output is no tensor of signs")
             return
-        need(inputs.multiplier is not None, "a form without multipliers")
-        need_end(self, inputs.multiplier, output, inputs.residual, None)  # type: ignore[arg-type]
+        if inputs.multiplier is None:
+            raise ValueError("a form without multipliers")
+        form = _Form(self.output, self.residual)
+        need_end(form, inputs.multiplier, output, inputs.residual, None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,11 @@ class BinaryFunction(LayerFunction):
         return _classes(self._columns_outside)
 
     @property
+    def class_type(self) -> str:
+        """C type of the number of a class."""
+        return "uint8_t" if max(*self.row_classes, *self.column_classes) < 1 << 8 else "uint16_t"
+
+    @property
     def columns_apart(self) -> int:
         """Number of classes of columns."""
         return max(self.column_classes) + 1
