@@ -12,7 +12,7 @@ from edgec.target.board import load_board
 from edgec.target.target import Target
 from edgec.workflow import row_search
 from edgec.workflow.row_kernels import arena_of, cycles_of, peak_of
-from edgec.workflow.row_search import RowsChoice, RowSearch, front_of
+from edgec.workflow.row_search import RowsChoice, RowSearch, front_of, planned
 
 
 def way(graph: Graph, floor_bytes: int, cycles: float) -> RowsChoice:
@@ -31,6 +31,15 @@ def test_a_slower_way_is_planned_while_no_faster_plan_is_as_small_as_its_floor(
     monkeypatch.setattr(row_search, "arena_of", lambda _graph, _choices: next(plans))
     found = row_search._planned_ways([slowest, needless, slow, fast])
     assert [(each.cycles, each.arena_bytes) for each in found] == [(1.0, 13), (2.0, 11), (4.0, 9)]
+
+
+def test_a_limit_that_nothing_keeps_gives_patches_near_it() -> None:
+    graph, target = image_network(Net.seeded(183), 12), Target.of(load_board("nucleo_g0b1re"))
+    whole = planned(graph, select_kernels(graph, target, {}), target)
+    search = RowSearch(whole, target, {})
+    rows = min(each.arena_bytes for each in search.ways())
+    near = min(each.arena_bytes for each in search.patched(rows // 2, passes=1))
+    assert rows // 2 < near < rows
 
 
 @pytest.mark.parametrize("seed", range(4))
