@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from edgec.base.errors import BudgetError, BudgetFigure
@@ -44,8 +45,20 @@ def check_budget(folder: Path, budget: Budget | None) -> None:
             "over budget: " + "; ".join(excess),
             tuple(figures),
             where=report.board.name,
-            hint="earlier results are as they were; compile without --budget to look at this one",
+            hint=f"{_smaller(report, figures)}earlier results are as they were; compile without "
+            "--budget to look at this one",
         )
+
+
+def _smaller(report: Report, figures: Sequence[BudgetFigure]) -> str:
+    """Words on an option that takes less RAM than rows and patches of the image did."""
+    rows = report.rows
+    if rows is None or not any(figure.name == "ram_bytes" for figure in figures):
+        return ""
+    if rows.input_rows:
+        return "with more --input-passes patches may take less; "
+    images = [tensor for tensor in report.inputs if len(tensor.library_shape) == 4]
+    return "--input-rows keeps the image out of RAM; " if len(images) == 1 else ""
 
 
 _NAMES = {"flash_bytes": "flash", "ram_bytes": "RAM"}

@@ -117,6 +117,20 @@ def price_of(
     )
 
 
+def run_cycles(graph: Graph, choice: KernelChoice, estimator: Estimator) -> float | None:
+    """Cycles of a run of a choice, with the waits for flash: `Price.total_cycles` alone.
+
+    Args:
+        graph: INTEGER stage.
+        choice: a kernel of a node of it.
+        estimator: prices kernels on the target.
+    """
+    ideal = estimator.ideal_cycles(choice.family, choice.spec, FULL_WIDTH)
+    cycles = _by_products(graph, choice.node, estimator) if ideal is None else ideal
+    parts = choice.family.parts(choice.spec, Run(estimator.form, FULL_WIDTH))
+    return cycles if cycles is None or parts is None else cycles + estimator.waits(parts)
+
+
 def _constant_bytes(graph: Graph, choice: KernelChoice) -> int:
     pool = ConstantPool()
     choice.family.arguments(graph, choice.node, choice.spec, pool)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from edgec.base.calls import Firing
 from edgec.ir.graph import Graph, Node
 from edgec.ir.rows import ROWS, RowBuffer
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
-from edgec.kernels.price import alternatives, price_of
-from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.kernels.price import run_cycles
+from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels
 from edgec.memory import Peak, plan_memory
 from edgec.passes.rows.price import BYTE_CYCLES, Need
 from edgec.passes.rows.reads import Read
@@ -28,7 +29,7 @@ def with_less_scratch(
 
     Those that take little longer are taken, as long as the need of a step falls.
     """
-    found = list(choices)
+    found, estimator = list(choices), estimator_of(target)
     fired = {name for chain in graph.chains for name in chain.firings}
     peak = peak_of(graph, found)
     while True:
@@ -37,22 +38,31 @@ def with_less_scratch(
         own = found[step]
         if own.node.name not in fired:
             break
-        first, *others = alternatives(graph, own.node, target)
-        most = _SLOWER * (first.price.total_cycles or 0.0)
-        # Other loops of a family are longer: what is repeated often must stay in the core's cache.
-        families = {each.choice.family: each for each in reversed(others)}
-        smaller = [
-            each
-            for each in families.values()
-            if each.choice.scratch_bytes < own.scratch_bytes
-            and (each.price.total_cycles or most + 1) <= most
-        ]
-        if not smaller:
+        smaller = _smaller(graph, own, target, estimator)
+        if smaller is None:
             break
-        found[step] = min(smaller, key=lambda each: each.price.total_cycles or 0.0).choice
+        found[step] = smaller
         before, peak = peak, peak_of(graph, found)
         if peak.by_step[step] >= before.by_step[step]:
             break
+
+
+def _smaller(
+    graph: Graph, own: KernelChoice, target: Target, estimator: Estimator | None
+) -> KernelChoice | None:
+    """The fastest kernel of a layer with less scratch memory; None: there is none so fast."""
+    if estimator is None or not own.scratch_bytes:
+        return None
+    first, *others = kernel_candidates(graph, own.node, target)
+    # Other loops of a family are longer: what is repeated often must stay in the core's cache.
+    families = {each.family: each for each in reversed(others)}
+    most, found = _SLOWER * (run_cycles(graph, first, estimator) or 0.0), []
+    for each in families.values():
+        if each.scratch_bytes < own.scratch_bytes:
+            cycles = run_cycles(graph, each, estimator)
+            if cycles is not None and cycles <= most:
+                found.append((cycles, each))
+    return min(found, key=lambda pair: pair[0])[1] if found else None
 
 
 def arena_of(graph: Graph, choices: Sequence[KernelChoice]) -> int:
@@ -85,7 +95,7 @@ def cycles_by_name(
     graph: Graph, choices: Sequence[KernelChoice], estimator: Estimator
 ) -> dict[str, float]:
     """Cycles of a call of each node that has a price."""
-    prices = {each.node.name: price_of(graph, each, estimator).total_cycles for each in choices}
+    prices = {each.node.name: run_cycles(graph, each, estimator) for each in choices}
     return {name: cycles for name, cycles in prices.items() if cycles is not None}
 
 
@@ -151,6 +161,14 @@ class NodeNeeds:
     def _found(self, graph: Graph) -> Need:
         """Memory and time of a graph of one node."""
         (choice,) = select_kernels(graph, self._target)
-        if self._estimator is None:
-            return Need(choice.scratch_bytes)
-        return Need(choice.scratch_bytes, price_of(graph, choice, self._estimator).total_cycles)
+        return self._need_of(graph, choice)
+
+    def _need_of(self, graph: Graph, choice: KernelChoice) -> Need:
+        @cache
+        def smaller() -> Need | None:
+            found = _smaller(graph, choice, self._target, self._estimator)
+            return None if found is None else self._need_of(graph, found)
+
+        estimator = self._estimator
+        cycles = None if estimator is None else run_cycles(graph, choice, estimator)
+        return Need(choice.scratch_bytes, cycles, smaller)

@@ -35,6 +35,8 @@ _RETRIES = 4
 """Times that chains are chosen again for a limit that they turned out to pass."""
 _FASTER = 0.998
 """A larger arena is worth at least the five hundredth part of the time."""
+_NEARER = (1.0, 1.15, 1.3, 1.5, 1.75, 2.0)
+"""Limits that patches are looked for, as multiples of one that nothing keeps."""
 _PATCH_TRIES = 12
 """Times that patches are chosen again: their sizes are less well known."""
 
@@ -169,13 +171,13 @@ class RowSearch:
     def patched(self, limit_bytes: int, passes: int) -> list[RowsChoice]:
         """The graph in turns, and in patches where those do not keep a limit.
 
+        Where patches do not keep it either, ways that come near it, which say by how much.
+
         Args:
             limit_bytes: bytes that the arena may have.
             passes: how often the caller can hand the input over, where it comes by rows.
         """
-        sections = Sections.of(self._graph, self._chains, self._by_step[0], self._handed)
-        low = sections.low(limit_bytes)
-        sections = sections.with_more(self._patches.sections(limit_bytes, passes, low))
+        sections, limit_bytes = self._with_patches(limit_bytes, passes)
         if sections.least_bytes >= IMPOSSIBLE:
             return []
         found: list[RowsChoice] = []
@@ -189,6 +191,17 @@ class RowSearch:
             size_bytes = max(ways[-1].arena_bytes, highest.size_bytes + 1)
             sections = sections.grown(highest, size_bytes)
         return _planned_ways(found)
+
+    def _with_patches(self, limit_bytes: int, passes: int) -> tuple[Sections, int]:
+        """Patches that keep a limit, or one near it, beside all else, and that limit."""
+        rows = sections = Sections.of(self._graph, self._chains, self._by_step[0], self._handed)
+        near_bytes = limit_bytes
+        for near_bytes in [int(limit_bytes * factor) for factor in _NEARER]:
+            found = self._patches.sections(near_bytes, passes, rows.low(near_bytes))
+            sections = rows.with_more(found)
+            if sections.least_bytes <= near_bytes:
+                break
+        return sections, near_bytes
 
     def _kernels_of(self, cut: Sequence[Section]) -> tuple[RowsChoice, ...]:
         """Kernels of the graph with some chains in turns, with less and less scratch memory."""

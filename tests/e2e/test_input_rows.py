@@ -16,6 +16,7 @@ from edgec.commands.compile import compile_model
 from edgec.commands.export import export_library
 from edgec.profile.instructions import count_instructions
 from edgec.profile.run import profile
+from edgec.report.answer import answer_lines
 from edgec.sim.host import HostModel
 from edgec.target.board import load_board
 from edgec.toolchain import process
@@ -145,8 +146,9 @@ def test_patches_within_a_budget(network, tmp_path):
     memory = load_board(BOARD).memory
     budget = Budget(ram_bytes=least * 3 // 5 + memory.stack_bytes + CONSOLE_VARIABLE_BYTES)
     options = {"input_rows": True, "budget": budget}
-    with pytest.raises(BudgetError, match="RAM"):
+    with pytest.raises(BudgetError, match="RAM") as over:
         built(network, tmp_path / "over", BOARD, **options)
+    assert "with more --input-passes" in over.value.hint
     patched = built(network, tmp_path / "few", BOARD, input_passes=4, **options)
     chosen = patched.report.rows.front[patched.report.rows.chosen]
     assert chosen.patches > 1
@@ -161,6 +163,7 @@ def test_patches_within_a_budget(network, tmp_path):
     assert np.array_equal(patched.run(x, on="emulator"), rows.run(x))
     assert not any(layer.differing for layer in validate(patched.folder, on="emulator").layers)
     assert "patches" in (patched.folder / "report.txt").read_text()
+    assert f" in {chosen.patches} patches, " in dict(answer_lines(patched.report, tmp_path))["fits"]
     assert profile(patched.folder).total_cycles > 0
 
 

@@ -114,9 +114,14 @@ class Sections:
         return best[count]
 
     def grown(self, section: Section, size_bytes: int) -> Sections:
-        """These with a section that turned out to take more bytes."""
-        more = replace(section, size_bytes=size_bytes)
-        return replace(self, all=tuple(more if s is section else s for s in self.all))
+        """These with a chain, or patches, that turned out to take more bytes."""
+        grown = tuple(
+            replace(each, size_bytes=max(size_bytes, each.size_bytes))
+            if each.chain is section.chain and each.patches is section.patches
+            else each
+            for each in self.all
+        )
+        return replace(self, all=grown)
 
     def low(self, limit_bytes: int) -> frozenset[int]:
         """Numbers of the nodes that some section within a limit holds."""
@@ -276,10 +281,10 @@ class _Cutter:
         found: list[Section] = []
         paces = self._paces_tried
         for chain in timelines(self._graph, nodes, self._reads, around.kept, paces, handed):
-            own = self._price.size_bytes(chain, around.read, around.dying)
-            size_bytes = around.beside_bytes + own
-            if size_bytes < self._most:
-                found.append(Section(first, end, size_bytes, self._price.cost(chain), chain))
+            for own, cost in self._price.ways(chain, around.read, around.dying):
+                size_bytes = around.beside_bytes + own
+                if size_bytes < self._most:
+                    found.append(Section(first, end, size_bytes, cost, chain))
         found.sort(key=lambda each: (each.size_bytes, each.cost))
         least = math.inf
         for each in found:

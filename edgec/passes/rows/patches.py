@@ -134,16 +134,16 @@ class PatchSearch:
             more = sum(macs(cut, node) for node in own) - sum(macs(self._graph, n) for n in nodes)
             before -= more * _MAC_CYCLES
         for pace in _PACES:
-            chains, size_bytes = [], 0
+            chains, size_bytes, cost = [], 0, -before
             for chain in strip_chains(cut, strips, reads, pace, handed):
-                if chain is None:
-                    break
-                own_bytes = around.beside_bytes + price.size_bytes(chain, around.read, frozenset())
-                if own_bytes > most_bytes:
+                ways = () if chain is None else price.ways(chain, around.read, frozenset())
+                fitting = (way for way in ways if around.beside_bytes + way[0] <= most_bytes)
+                found = next(fitting, None)
+                if chain is None or found is None:
                     break
                 chains.append(chain)
-                size_bytes = max(size_bytes, own_bytes)
+                size_bytes = max(size_bytes, around.beside_bytes + found[0])
+                cost += found[1]
             if len(chains) == len(strips.strips):
-                cost = sum(price.cost(chain) for chain in chains) - before
                 patches = Patches(strips, tuple(chains))
                 yield Section(strips.first, strips.end, size_bytes, cost, patches=patches)

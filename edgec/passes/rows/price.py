@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +17,10 @@ BYTE_CYCLES = 0.75
 """Cycles of a byte that slides, or that is read again: a load and a store of a word take three."""
 
 
+def _nothing() -> None:
+    """No other need."""
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
     """Memory and time of a node that computes some rows at a time.
@@ -24,10 +28,13 @@ class Need:
     Attributes:
         scratch_bytes: its working memory.
         cycles: estimated time of one call; None: nobody has measured the core.
+        smaller: finds that of the fastest kernel with less working memory; gives None: there is
+            none that takes little longer.
     """
 
     scratch_bytes: int
     cycles: float | None = None
+    smaller: Callable[[], Need | None] = _nothing
 
 
 Needs = Callable[[Graph, Node, tuple[Read, ...]], Callable[[int], Need]]
@@ -56,8 +63,36 @@ class ChainPrice:
         self._needs, self._whole_cycles = needs, whole_cycles
         self._by_name: dict[str, Callable[[int], Need]] = {}
 
-    def size_bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> int:
-        """Bytes of the tensors and buffers of a chain."""
+    def ways(self, chain: Timeline, read: Set[str], dying: Set[str]) -> Iterator[tuple[int, float]]:
+        """Bytes and cost of a chain with its fastest kernels, then with less working memory.
+
+        Args:
+            chain: its times.
+            read: whole tensors that it reads.
+            dying: those of them that nobody reads later.
+
+        Yields:
+            Bytes of its tensors, buffers and working memory, and the cycles that running in turns
+            takes beyond those of whole layers; no more bytes and no fewer cycles each time.
+        """
+        lasting, beside = self._bytes(chain, read, dying)
+        firings = [chain.firings[node.name] for node in chain.nodes]
+        pairs = zip(chain.nodes, firings, strict=True)
+        needs = [self._need(node, firing.rows) for node, firing in pairs]
+        sizes = [size + need.scratch_bytes for size, need in zip(beside, needs, strict=True)]
+        cost = self.cost(chain)
+        while True:
+            high = max(range(len(sizes)), key=sizes.__getitem__)
+            yield lasting + sizes[high], cost
+            own, less = needs[high], needs[high].smaller()
+            if less is None:
+                return
+            needs[high] = less
+            sizes[high] += less.scratch_bytes - own.scratch_bytes
+            cost += ((less.cycles or 0.0) - (own.cycles or 0.0)) * firings[high].count
+
+    def _bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> tuple[int, list[int]]:
+        """Bytes that live in all turns of a chain, and those beside them while each node runs."""
         graph = self._graph
         whole = {name: self._whole_bytes(chain, name) for name in (*read, *chain.kept)}
         saved = max(
@@ -81,12 +116,11 @@ class ChainPrice:
                 lasting += depth * rows[name]
             elif depth is not None:
                 passing[name] = firing.rows * rows[name]
-        step = max(
-            self._need(node, chain.firings[node.name].rows).scratch_bytes
-            + sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
+        beside = [
+            sum(passing.get(name, 0) for name in {*node.inputs, *node.outputs})
             for node in chain.nodes
-        )
-        return sum(whole.values()) - saved + lasting + step
+        ]
+        return sum(whole.values()) - saved + lasting, beside
 
     def _need(self, node: Node, rows: int) -> Need:
         found = self._by_name.get(node.name)

@@ -17,6 +17,8 @@ from edgec.report.model import (
     EstimateReport,
     QdqFileReport,
     Report,
+    RowsPoint,
+    RowsReport,
     SpeedReport,
     TensorGap,
 )
@@ -63,6 +65,36 @@ def test_a_bar_shows_a_little_and_all() -> None:
     assert bar(1, 1000) == "█░░░░░░░░░"
     assert bar(1000, 1000) == "█" * 10
     assert "32.0 KB of 512 KB" in lines(built())["fits"]
+
+
+WHOLE = RowsPoint(82_200, 1000, 0, 0, (0, 0), 100)
+"""Layers as a whole, beside which others stand."""
+
+
+@pytest.mark.parametrize(
+    ("point", "rows", "words"),
+    [
+        (RowsPoint(1, 1, 9, 2, (1, 2), 100), {}, "9 layers a few rows at a time, else 80.3 KB"),
+        (
+            RowsPoint(1, 1, 9, 8, (1, 1), 126, 6),
+            {},
+            "time in 6 patches, 26% more multiplications, else 80.3 KB arena",
+        ),
+        (
+            RowsPoint(1, 1, 9, 8, (1, 1), 126, 6, 4),
+            {"input_rows": 2, "input_passes": 6},
+            "the image comes 2 rows a run, 6 times in 6 patches, 26% more multiplications, "
+            "a layer in 4 groups of channels",
+        ),
+        (RowsPoint(1, 1, 0, 0, (0, 0), 100, 1, 4), {}, "; a layer in 4 groups of channels, else"),
+    ],
+)
+def test_turns_patches_and_groups_are_named(
+    point: RowsPoint, rows: dict[str, int], words: str
+) -> None:
+    report = built(rows=RowsReport(0, (point, WHOLE), **rows))
+    assert words in lines(report)["fits"]
+    assert ";" not in lines(built(rows=RowsReport(1, (point, WHOLE))))["fits"]
 
 
 def test_without_limits_and_without_firmware() -> None:
