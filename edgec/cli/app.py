@@ -38,6 +38,7 @@ from edgec.cli.report import report
 from edgec.cli.run import run
 from edgec.cli.tune import tune_command
 from edgec.cli.validate import validate
+from edgec.cli.watch import watch
 from edgec.report import console
 
 app = typer.Typer(
@@ -71,6 +72,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compile": compile_command,
     "check": check,
     "run": run,
+    "watch": watch,
     "evaluate": evaluate,
     "validate": validate,
     "profile": profile,

@@ -9,6 +9,7 @@ SHORT: Mapping[str, str] = {
     "compile": "model -> quantized -> C -> firmware, checked bit for bit",
     "check": "build a project; fail if it became larger, slower or worse",
     "run": "run a build on inputs",
+    "watch": "results of a build as they come, with time and energy",
     "evaluate": "accuracy of a build on labelled data, beside float",
     "validate": "compare every layer of a build with the reference",
     "profile": "time and energy of every layer, without a board",
@@ -42,9 +43,11 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "edgec compile model.onnx --board nucleo --calibration images/ --normalize scale=1/255",
     ),
     "check": ("edgec check --update", "edgec check --markdown table.md"),
-    "run": (
-        "edgec run build/mine --input samples.npz --on emulator",
-        "edgec run build/mine --input clip.wav --on device --listen",
+    "run": ("edgec run build/mine --input samples.npz --on emulator",),
+    "watch": (
+        "edgec watch build/mine",
+        "edgec watch build/mine --input samples.npz --on emulator",
+        "edgec watch build/ear --input clip.wav --on host",
     ),
     "evaluate": ("edgec evaluate build/mine --data labelled.npz --on emulator",),
     "validate": (

@@ -38,6 +38,8 @@ _COMMANDS = 10
 """Characters of the column of commands."""
 _NAMES = 26
 """Names that are longer stand on a line of their own."""
+_LEFT_OUT = ("--show-completion",)
+"""Options that the first screen has no room for: `--install-completion` does what people want."""
 _INDENT = 2
 _GAP = 2
 _NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -123,11 +125,22 @@ class ReadableGroup(TyperGroup):
         """Print usage, what it does, commands, options, and examples."""
         console = Console(highlight=False, soft_wrap=True, emoji=False)
         width = max(min(console.width, _MOST), 20)
-        for line in _wrapped(" ".join(self.get_usage(ctx).split()), width, "       "):
+        above = _words(ctx)
+        records = [
+            (parameter, record)
+            for parameter in self.get_params(ctx)
+            if (record := parameter.get_help_record(ctx)) is not None
+        ]
+        usage = self.get_usage(ctx)
+        if not above:
+            # Options and example take no lines of their own, so that all commands fit a screen.
+            options = (record[0].split(", ")[0] for _, record in records)
+            known = " ".join(f"[{name}]" for name in options if name not in _LEFT_OUT)
+            usage = f"Usage: {ctx.command_path} {known} COMMAND ..."
+        for line in _wrapped(" ".join(usage.split()), width, "       "):
             console.print(Text(line))
         for line in _wrapped(" ".join((self.help or "").split()), width):
             console.print(Text(line))
-        above = _words(ctx)
         for name in self.list_commands(ctx):
             short = SHORT[f"{above} {name}".strip()]
             names = Text(f"{' ' * _INDENT}{name:<{_COMMANDS}}", style="cyan")
@@ -135,17 +148,15 @@ class ReadableGroup(TyperGroup):
             console.print(names + Text(first, style="default"))
             for line in others:
                 console.print(Text(" " * (_INDENT + _COMMANDS) + line))
-        options = [
-            f"{_named(parameter, record[0])}: {record[1]}" if above else record[0].split(", ")[-1]
-            for parameter in self.get_params(ctx)
-            if (record := parameter.get_help_record(ctx)) is not None
-        ]
-        for line in _wrapped("Options: " + ("  " if above else ", ").join(options), width, "  "):
-            console.print(Text(line))
         if above:
+            options = (
+                f"{_named(parameter, record[0])}: {record[1]}" for parameter, record in records
+            )
+            for line in _wrapped(f"Options: {'  '.join(options)}", width, "  "):
+                console.print(Text(line))
             _print_examples(above, console, width)
             return
-        # On one line, which click ends, so that all commands fit a screen.
+        # On one line, which click ends.
         (example,) = EXAMPLES[above]
         console.print(Text("Example: ", style="bold") + Text(example, style="green"), end="")
 

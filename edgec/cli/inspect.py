@@ -91,11 +91,32 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
         )
     if inspection.activations is not None and (ways := _ways(inspection.activations)):
         out.print(f"activations take about {ways} (kernels add some)")
-    for node in summary.nodes:
-        if not node.supported:
-            text = f"{shortened(node.name)} ({node.op}): {node.reason}"
-            out.print(f"[red]not supported:[/] {safe(text)}")
-            out.print(f"  remedy: {safe(node.remedy)}")
+    _print_unsupported([node for node in summary.nodes if not node.supported], out)
+
+
+def _print_unsupported(nodes: Sequence[NodeSummary], out: Console) -> None:
+    """Causes for which nodes are not supported; without `-v` as many as a screen has room for."""
+    causes: dict[tuple[str, str], list[NodeSummary]] = {}
+    for node in nodes:
+        causes.setdefault((node.reason, node.remedy), []).append(node)
+    shown = list(causes.items())
+    for (reason, remedy), found in shown if console.is_verbose() else shown[:_MOST_CAUSES]:
+        head = f"[red]not supported:[/] {safe(_nodes_text(found))}: {safe(reason)}"
+        console.print_prose(head, out)
+        console.print_prose(f"  remedy: {safe(remedy)}", out)
+    hidden = 0 if console.is_verbose() else len(causes) - _MOST_CAUSES
+    if hidden > 0:
+        out.print(f"and {hidden} more cause{'s' if hidden > 1 else ''}: -v shows all")
+
+
+def _nodes_text(nodes: Sequence[NodeSummary]) -> str:
+    """Names of nodes, of many without `-v` those of their operators, and of the first one."""
+    if console.is_verbose() or len(nodes) <= _NAMED:
+        return ", ".join(f"{shortened(node.name)} ({node.op})" for node in nodes)
+    kinds = list(dict.fromkeys(node.op for node in nodes))
+    more = f" and {len(kinds) - _NAMED} others" if len(kinds) > _NAMED else ""
+    first = shortened(nodes[0].name)
+    return f"{', '.join(kinds[:_NAMED])}{more}, {len(nodes)} nodes, the first of them {first}"
 
 
 def _work(inspection: Inspection) -> str:
@@ -117,6 +138,11 @@ def _ways(found: Activations) -> str:
 
 _MOST = 11
 """Operators that are shown without `-v`."""
+_MOST_OF_UNSUPPORTED = 4
+"""The same of a model that is not supported: the reasons need the room."""
+_MOST_CAUSES = 2
+_NAMED = 2
+"""Nodes of one cause that are named one by one, and operators of more nodes."""
 
 
 def _operators(summary: ModelSummary, title: str) -> object:
@@ -130,6 +156,7 @@ def _operators(summary: ModelSummary, title: str) -> object:
         return unsupported, sum(node.macs or 0 for node in nodes), len(nodes)
 
     order = sorted(kinds, key=lambda op: work(kinds[op]), reverse=True)
+    most = _MOST if summary.supported else _MOST_OF_UNSUPPORTED
     rows = [
         (
             op,
@@ -138,11 +165,11 @@ def _operators(summary: ModelSummary, title: str) -> object:
             count(sum(node.parameters or 0 for node in kinds[op])).removeprefix("0"),
             "" if not work(kinds[op])[0] else "no",
         )
-        for op in order[:_MOST]
+        for op in order[:most]
     ]
-    if len(order) > _MOST:
-        rest = sum(len(kinds[op]) for op in order[_MOST:])
-        rows.append((f"{len(order) - _MOST} others", str(rest), "", "", ""))
+    if len(order) > most:
+        rest = sum(len(kinds[op]) for op in order[most:])
+        rows.append((f"{len(order) - most} others", str(rest), "", "", ""))
     columns = ("operator", ">number", ">MACs", ">parameters", "supported")
     pools = [_pool_text(node.pool) for node in summary.nodes if node.pool is not None]
     kinds_of_pools = ", ".join(dict.fromkeys(pools))

@@ -1,8 +1,7 @@
-"""Sound as it is heard: scores over time of `edgec run`, of recordings and live."""
+"""Sound as it is heard: scores over time of `edgec run`, and live of `edgec watch`."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator
@@ -10,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.cli.live_lines import LiveLines, cost_text, show_json
 from edgec.cli.options import STDIN
 from edgec.report import console
 from edgec.report.progress import progress
 
 if TYPE_CHECKING:
     from edgec.base.dtypes import Array
-    from edgec.report.heard import Scale
+    from edgec.profile.live import Meter
     from edgec.report.model import Report
     from edgec.workflow.listening import Heard, Listener
 
@@ -61,7 +61,7 @@ def hear_file(
         heard = listener.hear_all(sound, advance)
     if json:
         for at in range(len(heard.times)):
-            _print_line(heard, at)
+            show_json(_to_json(heard, at))
         return heard
     scale = Scale.of(report.outputs)
     interval = listener.interval_s
@@ -84,12 +84,13 @@ def hear_file(
     return heard
 
 
-def hear_live(
+def heard_live(
     folder: Path,
     path: Path,
-    on: str,
-    port: str | None,
+    place: tuple[str, str | None],
     threshold: float | None,
+    meter: Meter,
+    limit: int | None,
     *,
     json: bool,
     resample: bool = False,
@@ -99,20 +100,20 @@ def hear_live(
     Args:
         folder: the build.
         path: a recording, played in real time; `STDIN`: raw samples of 16 bits.
-        on, port: what runs it.
+        place: what runs it, and its serial port.
         threshold: the least score of a detection; None: 0.5 where scores are shares.
+        meter: takes note of time and energy.
+        limit: end after this many results; None: when the sound ends.
         json: a line of JSON a result in place of the chart.
         resample: bring a recording of another rate to that of the front end.
     """
-    from edgec.report.heard import Scale
     from edgec.report.model import Report
-    from edgec.workflow.listening import listening, listens
+    from edgec.workflow.listening import listening
 
     report = Report.read(folder)
-    listens(report)
     parts = _sound(report, path, resample=resample)
-    chart = _Chart(Scale.of(report.outputs), threshold)
-    with listening(folder, on, port) as listener:
+    chart = _Chart(report, threshold, meter, limit, json=json)
+    with listening(folder, *place) as listener:
         pace = _Pace(listener)
         for part in parts:
             if path != STDIN:
@@ -120,33 +121,40 @@ def hear_live(
             begin = time.monotonic()
             heard = listener.hear(part)
             busy_s = time.monotonic() - begin
-            chart.show(heard, json=json)
+            if not chart.show(heard):
+                return
             pace.add(len(part), busy_s)
 
 
-def overhear(
-    folder: Path, on: str, port: str | None, threshold: float | None, *, json: bool
+def overheard(
+    folder: Path,
+    on: str,
+    port: str | None,
+    threshold: float | None,
+    meter: Meter,
+    limit: int | None,
+    *,
+    json: bool,
 ) -> None:
     """Show the scores that the firmware of a board gives by itself, until the user ends it."""
-    from edgec.report.heard import Scale
     from edgec.report.model import Report
     from edgec.workflow.listening import overhearing
 
     if on != "device":
         raise ConfigError(
             f"on {on} there is no microphone",
-            where="--listen",
+            where="edgec watch",
             hint="give sound, --input clip.wav or --input -, or add --on device",
         )
-    chart = _Chart(Scale.of(Report.read(folder).outputs), threshold)
+    chart = _Chart(Report.read(folder), threshold, meter, limit, json=json)
     with overhearing(folder, port) as results:
         for heard in results:
-            chart.show(heard, json=json)
+            if not chart.show(heard):
+                return
 
 
 def check_sound(
     path: Path | None,
-    output: Path | None,
     normalize: str | None,
     threshold: float | None,
     *,
@@ -160,7 +168,8 @@ def check_sound(
         ConfigError: there is one.
     """
     if path == STDIN and not live:
-        raise ConfigError("samples from a pipe are heard live", where="--input -", hint="--listen")
+        hint = "edgec watch DIR --input -"
+        raise ConfigError("samples from a pipe are heard live", where="--input -", hint=hint)
     only = (
         "only a recording (.wav, or .csv of a sensor) for a build with a front end has detections"
     )
@@ -171,7 +180,6 @@ def check_sound(
             Effect(
                 "--resample", resample, path != STDIN and path is not None, "a pipe has no rate"
             ),
-            Effect("--output", output is not None, not live, "live scores are not kept"),
         ]
     )
 
@@ -191,7 +199,7 @@ def _sound(report: Report, path: Path, *, resample: bool) -> Iterator[Array]:
         raise ConfigError(
             "samples come from a pipe, not from a keyboard",
             where="--input -",
-            hint="arecord -t raw -f S16_LE -r 16000 -c 1 | edgec run DIR --listen --input -",
+            hint="arecord -t raw -f S16_LE -r 16000 -c 1 | edgec watch DIR --input -",
         )
     return (
         np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.int16)
@@ -199,54 +207,56 @@ def _sound(report: Report, path: Path, *, resample: bool) -> Iterator[Array]:
     )
 
 
-def _print_line(heard: Heard, at: int) -> None:
-    """A result as one line of JSON."""
+def _to_json(heard: Heard, at: int) -> dict[str, object]:
     outputs = {name: array[at].tolist() for name, array in heard.outputs.items()}
-    line = {"time": round(float(heard.times[at]), 4), "outputs": outputs}
-    console.out.print(json.dumps(line), markup=False)
-    console.out.file.flush()
+    return {"time": round(float(heard.times[at]), 4), "outputs": outputs}
 
 
 class _Chart:
-    """A line for each quarter of a second, with its highest score."""
+    """A line for each quarter of a second, with its highest score; or a line of JSON a result."""
 
-    def __init__(self, scale: Scale, threshold: float | None) -> None:
-        self._scale = scale
-        self._threshold = scale.threshold if threshold is None else threshold
+    def __init__(
+        self,
+        report: Report,
+        threshold: float | None,
+        meter: Meter,
+        limit: int | None,
+        *,
+        json: bool,
+    ) -> None:
+        from edgec.report.heard import Scale
+
+        scale = Scale.of(report.outputs)
+        self._lines = LiveLines(scale, scale.threshold if threshold is None else threshold)
+        self._meter, self._limit, self._json = meter, limit, json
         self._best: tuple[float, int] | None = None
-        self._low, self._high = float("inf"), -float("inf")
         self._line = 0
+        self._results = 0
 
-    def show(self, heard: Heard, *, json: bool) -> None:
-        """Take results; with `json` each is a line of its own."""
+    def show(self, heard: Heard) -> bool:
+        """Take results; whether more are wanted."""
         for at in range(len(heard.times)):
-            if json:
-                _print_line(heard, at)
+            cost = self._meter.add(heard.cycles)
+            if self._json:
+                show_json(_to_json(heard, at))
             else:
-                self._add(heard.times[at], heard.scores[at])
+                self._add(heard.times[at], heard.scores[at], cost_text(cost))
+            self._results += 1
+            if self._results == self._limit:
+                return False
+        return True
 
-    def _add(self, time_s: float, scores: Array) -> None:
+    def _add(self, time_s: float, scores: Array, tail: str) -> None:
         """Take the scores of a result."""
-        from edgec.report.heard import bar
-
-        channel = int(scores.argmax())
-        score = float(scores[channel])
-        self._low, self._high = min(self._low, float(scores.min())), max(self._high, score)
-        if self._best is None or score > self._best[0]:
-            self._best = (score, channel)
+        best = self._lines.best(scores)
+        if self._best is None or best[0] > self._best[0]:
+            self._best = best
         self._line = self._line or int(time_s / _LINE_S) + 1
         if time_s < self._line * _LINE_S:
             return
         self._line = int(time_s / _LINE_S) + 1
-        score, channel = self._best
+        self._lines.show(f"{time_s:8.2f} s", self._best, tail)
         self._best = None
-        drawn = bar(score, self._scale, self._low, self._high)
-        is_heard = self._threshold is not None and score >= self._threshold
-        name = self._scale.names[channel][:12]
-        mark = f"  {name}" if is_heard or len(self._scale.names) > 1 else ""
-        text = f"{time_s:8.2f} s │{drawn}│{score:7.3g}{' !' if is_heard else '  '}{mark}"
-        console.out.print(text.rstrip(), markup=False)
-        console.out.file.flush()
 
 
 class _Pace:

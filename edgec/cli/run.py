@@ -33,8 +33,7 @@ def run(
         Path | None,
         typer.Option(
             "--input",
-            help=f"Inputs: {DATA_FORMATS} With --listen also -: raw 16-bit samples from a pipe; "
-            "without it, the board's own microphone.",
+            help=f"Inputs: {DATA_FORMATS}",
         ),
     ] = None,
     output: Annotated[
@@ -44,14 +43,6 @@ def run(
     resample: ResampleOption = False,
     on: On = "host",
     port: PortOption = None,
-    listen: Annotated[
-        bool,
-        typer.Option(
-            "--listen",
-            help="For builds with a front end: scores as they come, of a .wav file in real time, "
-            "of a pipe, or of what the board hears by itself, until Ctrl-C.",
-        ),
-    ] = False,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -65,28 +56,23 @@ def run(
     """Run a compiled model on inputs, natively, as emulated firmware or on the board.
 
     With sound (--front-end) a recording gives scores over time; --json prints a line for each.
+    Results as they come, again and again: edgec watch.
     """
     from edgec.base.errors import ConfigError
     from edgec.base.output_file import check_writable
     from edgec.base.samples import npz_path, save_npz
     from edgec.cli.data import sample_file, words_of
-    from edgec.cli.listen import check_sound, hear_file, hear_live, overhear, takes_recording
+    from edgec.cli.listen import check_sound, hear_file, takes_recording
     from edgec.report.model import Report
     from edgec.workflow.session import run_file
 
     check_port(port, on)
     if output is not None:
         check_writable(npz_path(output), [] if input is None else [input])
-    is_sound = listen or takes_recording(folder, input)
-    check_sound(input, output, normalize, threshold, heard=is_sound, live=listen, resample=resample)
-    if listen and input is None:
-        overhear(folder, on, port, threshold, json=json)
-        return
+    is_sound = takes_recording(folder, input)
+    check_sound(input, normalize, threshold, heard=is_sound, live=False, resample=resample)
     if input is None:
         raise ConfigError("nothing is given to run", where="--input", hint="--input samples.npz")
-    if listen:
-        hear_live(folder, input, on, port, threshold, json=json, resample=resample)
-        return
     if is_sound:
         heard = hear_file(folder, input, on, port, threshold, json=json, resample=resample)
         if output is not None:

@@ -66,12 +66,24 @@ def energy_of(board: Board, cycles: int) -> EnergyEstimate | None:
     return EnergyEstimate(each * cycles / 1e3, each, facts.words, facts.source, facts.idle_mw)
 
 
+def duty_of(energy: EnergyEstimate, rate: float, share: float) -> DutyEstimate:
+    """Mean power, ``rate * energy of a run + idle power * (1 - rate * time of a run)``.
+
+    Args:
+        energy: energy of a run.
+        rate: runs a second.
+        share: rate times time of a run, 0 to 1.
+    """
+    idle = energy.idle_milliwatts
+    power = rate * energy.microjoules / 1e3 + (0.0 if idle is None else idle * (1 - share))
+    return DutyEstimate(rate, share, power, waits=idle is not None)
+
+
 def with_duty(found: Profile, rate: float, battery: Battery | None) -> Profile:
     """The profile with the power of runs again and again.
 
-    Mean power is ``rate * energy of a run + idle power * (1 - rate * time of a run)``.  A battery
-    gives all of its energy: losses of a converter, self-discharge and the rest of the device are
-    not counted.
+    A battery gives all of its energy: losses of a converter, self-discharge and the rest of the
+    device are not counted.
 
     Args:
         found: the profile of a run.
@@ -98,10 +110,8 @@ def with_duty(found: Profile, rate: float, battery: Battery | None) -> Profile:
             where="--rate",
             hint=f"at most {found.clock_hz / found.total_cycles:.3g} runs a second",
         )
-    idle = energy.idle_milliwatts
-    power = rate * energy.microjoules / 1e3 + (0.0 if idle is None else idle * (1 - share))
-    duty = DutyEstimate(rate, share, power, waits=idle is not None)
+    duty = duty_of(energy, rate, share)
     if battery is not None:
-        days = battery.joules / (power / 1e3) / _SECONDS_PER_HOUR / _HOURS_PER_DAY
+        days = battery.joules / (duty.milliwatts / 1e3) / _SECONDS_PER_HOUR / _HOURS_PER_DAY
         duty = replace(duty, battery=battery.words, days=days)
     return replace(found, duty=duty)

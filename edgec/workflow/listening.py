@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,27 +16,16 @@ from edgec.base.given_files import check_sample_file
 from edgec.base.samples import read_sound, recordings
 from edgec.base.samples.request import SensorForm
 from edgec.base.samples.sound_faults import sound_faults
-from edgec.base.work_folder import temporary_folder
 from edgec.report.model import FrontEndReport, Report
-from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.live import Live, live_model
 from edgec.workflow.model_samples import stacked
-from edgec.workflow.session import (
-    LIBRARY_DIR,
-    TARGETS,
-    Progress,
-    build_on_device,
-    decode,
-    firmware_program,
-)
+from edgec.workflow.session import Progress, build_on_device, decode
 
 _QUIET_S = 5.0
 """A board that says nothing for so long hears nothing."""
 _REMEMBERED_S = 600.0
 """Sound that a board hears again after noise on its line where all of it plays a part."""
-Step = Callable[[Array, Progress | None], list[Array]]
-"""Takes the next runs of a stream, int16 [N, samples]; gives an array [N, elements] an output."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,10 +35,12 @@ class Heard:
     Attributes:
         times: seconds of sound up to the end of each run, float64 [N].
         outputs: by name, [N, ...].
+        cycles: cycles of a run, in the mean; None: the target counts none.
     """
 
     times: Array
     outputs: dict[str, Array]
+    cycles: int | None = None
 
     @property
     def scores(self) -> Array:
@@ -58,23 +49,66 @@ class Heard:
         return np.concatenate(flat, axis=1).astype(np.float64)
 
 
+class Timeline:
+    """The results of one run after the other, at their times.
+
+    Args:
+        report: the report of the build.
+        front_end: what the build takes.
+
+    Attributes:
+        runs: runs so far.
+    """
+
+    def __init__(self, report: Report, front_end: FrontEndReport) -> None:
+        self.runs = 0
+        self._front_end = front_end
+        self._outputs = report.outputs
+
+    @property
+    def sizes(self) -> list[int]:
+        """Numbers of each output."""
+        return [int(np.prod(tensor.library_shape)) for tensor in self._outputs]
+
+    def add(self, codes: Sequence[Array], count: int, cycles: int | None) -> Heard:
+        """Results of the next `count` runs, without those of the first ones of a stream.
+
+        Args:
+            codes: an array [count, elements] an output.
+            count: the runs.
+            cycles: cycles of all of them; None: not counted.
+        """
+        front = self._front_end
+        first = min(max(front.warm_up - self.runs, 0), count)
+        numbers = self.runs + 1 + np.arange(first, count)
+        self.runs += count
+        return Heard(
+            (numbers * front.frames - front.lead) / front.rate,
+            {
+                tensor.name: decode(stacked(each[first:], tensor, 0), tensor)
+                for tensor, each in zip(self._outputs, codes, strict=True)
+            },
+            None if cycles is None else cycles // max(count, 1),
+        )
+
+
 class Listener:
     """A stream of sound through a build with a front end.
 
     Args:
         report: the report of the build.
-        step: runs the model.
+        front_end: what the build takes.
+        model: the build, at the begin of a stream.
 
     Attributes:
         front_end: what the build takes.
     """
 
-    def __init__(self, report: Report, front_end: FrontEndReport, step: Step) -> None:
+    def __init__(self, report: Report, front_end: FrontEndReport, model: Live) -> None:
         self.front_end = front_end
-        self._report = report
-        self._step = step
+        self._model = model
         self._waiting = np.zeros(front_end.lead, np.int16)
-        self._runs = 0
+        self._timeline = Timeline(report, front_end)
 
     @property
     def interval_s(self) -> float:
@@ -96,22 +130,8 @@ class Listener:
         count = len(line) // front.frames
         self._waiting = line[count * front.frames :]
         runs = line[: count * front.frames].reshape(count, front.frames)
-        codes = self._step(runs, progress) if count else self._none()
-        # The first runs after the begin have no output.
-        return self._heard(codes, min(max(front.warm_up - self._runs, 0), count), count)
-
-    def _heard(self, codes: list[Array], first: int, count: int) -> Heard:
-        """Outputs of the next `count` runs, from one of them on."""
-        front = self.front_end
-        numbers = self._runs + 1 + np.arange(first, count)
-        self._runs += count
-        return Heard(
-            (numbers * front.frames - front.lead) / front.rate,
-            {
-                tensor.name: decode(stacked(each[first:], tensor, 0), tensor)
-                for tensor, each in zip(self._report.outputs, codes, strict=True)
-            },
-        )
+        codes = self._model.run([runs], progress) if count else self._none()
+        return self._timeline.add(codes, count, self._model.take_cycles())
 
     def hear_all(self, sound: Array, progress: Progress | None = None) -> Heard:
         """The results of a whole recording; one that is too short gets silence at its end."""
@@ -119,36 +139,8 @@ class Listener:
         least = (front.warm_up + 1) * front.frames - front.lead
         return self.hear(np.pad(sound, (0, max(least - len(sound), 0))), progress)
 
-    def overhear(self, client: FirmwareClient) -> Iterator[Heard]:
-        """The results that the board's own main program gives, as they come.
-
-        Raises:
-            SimulationError: none came for some seconds, or the firmware is gone.
-        """
-        front, sizes = self.front_end, self._sizes
-        last = time.monotonic()
-        while True:
-            found = client.heard(_QUIET_S)
-            if found is not None and len(found[1]) == sum(sizes):
-                number, codes = found
-                last = time.monotonic()
-                self._runs = number + front.warm_up
-                parts = np.split(np.array(codes), np.cumsum(sizes)[:-1])
-                yield self._heard([part[None] for part in parts], 0, 1)
-            elif time.monotonic() - last > _QUIET_S:
-                raise SimulationError(
-                    "the firmware gives no results by itself",
-                    hint="let its main program hear a microphone (read_microphone in src/main.c of "
-                    "edgec new --example wakeword), or give sound: --input clip.wav",
-                )
-
-    @property
-    def _sizes(self) -> list[int]:
-        """Numbers of each output."""
-        return [int(np.prod(tensor.library_shape)) for tensor in self._report.outputs]
-
     def _none(self) -> list[Array]:
-        return [np.zeros((0, size), np.int8) for size in self._sizes]
+        return [np.zeros((0, size), np.int8) for size in self._timeline.sizes]
 
 
 def listens(report: Report) -> FrontEndReport:
@@ -160,7 +152,6 @@ def listens(report: Report) -> FrontEndReport:
     if report.front_end is None:
         raise ConfigError(
             f"{report.model} takes no sound",
-            where="--listen",
             hint="compile it with --front-end (docs/front-ends.md)",
         )
     return report.front_end
@@ -199,25 +190,10 @@ def listening(folder: Path, on: str, port: str | None = None) -> Iterator[Listen
     """
     report = Report.read(folder)
     front = listens(report)
-    if on not in TARGETS:
-        raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
-    with contextlib.ExitStack() as stack:
-        if on == "host":
-            where = stack.enter_context(temporary_folder())
-            model = stack.enter_context(host_process(folder / LIBRARY_DIR, where))
-            stream = model.stream()
-            yield Listener(report, front, lambda runs, progress: stream.run([runs], progress))
-            return
-        if on == "emulator":
-            elf = firmware_program(folder, report)
-            client = stack.enter_context(EmulatedFirmware(elf, report.board)).client
-        else:
-            client = stack.enter_context(build_on_device(folder, report, port))
-        client.reset()
-        # Older sound plays no part, or next to none, so that a stream may last for days.
-        of_noise = int(_REMEMBERED_S * front.rate / front.frames) if front.remembers else 0
-        client.keep(max(front.runs, of_noise))
-        yield Listener(report, front, _steps_of(client))
+    # Older sound plays no part, or next to none, so that a stream may last for days.
+    of_noise = int(_REMEMBERED_S * front.rate / front.frames) if front.remembers else 0
+    with live_model(folder, report, on, port, keep=max(front.runs, of_noise)) as model:
+        yield Listener(report, front, model)
 
 
 @contextlib.contextmanager
@@ -231,19 +207,28 @@ def overhearing(folder: Path, port: str | None = None) -> Iterator[Iterator[Hear
     report = Report.read(folder)
     front = listens(report)
     with build_on_device(folder, report, port) as client:
-        listener = Listener(report, front, _steps_of(client))
-        yield listener.overhear(client)
+        yield _overheard(Timeline(report, front), front.warm_up, client)
 
 
-def _steps_of(client: FirmwareClient) -> Step:
-    """Runs of firmware, one request after the other."""
+def _overheard(timeline: Timeline, warm_up: int, client: FirmwareClient) -> Iterator[Heard]:
+    """The results that the board's own main program gives, as they come.
 
-    def step(runs: Array, progress: Progress | None) -> list[Array]:
-        found = []
-        for number, run in enumerate(runs):
-            found.append(client.run([run]).outputs)
-            if progress is not None:
-                progress(number + 1, len(runs))
-        return [np.stack(arrays) for arrays in zip(*found, strict=True)]
-
-    return step
+    Raises:
+        SimulationError: none came for some seconds, or the firmware is gone.
+    """
+    sizes = timeline.sizes
+    last = time.monotonic()
+    while True:
+        found = client.heard(_QUIET_S)
+        if found is not None and len(found[1]) == sum(sizes):
+            number, codes = found
+            last = time.monotonic()
+            timeline.runs = number + warm_up
+            parts = np.split(np.array(codes), np.cumsum(sizes)[:-1])
+            yield timeline.add([part[None] for part in parts], 1, None)
+        elif time.monotonic() - last > _QUIET_S:
+            raise SimulationError(
+                "the firmware gives no results by itself",
+                hint="let its main program hear a microphone (read_microphone in src/main.c of "
+                "edgec new --example wakeword), or give sound: --input clip.wav",
+            )

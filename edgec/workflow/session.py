@@ -203,12 +203,7 @@ def open_session(
     report = Report.read(folder)
     check_width(report, bits, folder)
     if on == "host":
-        if not runs_natively(report.board):
-            raise ConfigError(
-                "was compiled for NEON, which this computer does not have",
-                where=str(folder),
-                hint="run it with --on emulator",
-            )
+        check_host(folder, report)
         return Session(report, host_runner(folder / LIBRARY_DIR, bits))
     if on == "emulator":
         return Session(report, emulator_runner(folder, report, bits))
@@ -343,6 +338,20 @@ def run_samples(
         if progress is not None:
             progress(index + 1, count)
     return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
+
+
+def check_host(folder: Path, report: Report) -> None:
+    """Refuse C that this computer cannot run.
+
+    Raises:
+        ConfigError: it needs instructions of another processor.
+    """
+    if not runs_natively(report.board):
+        raise ConfigError(
+            "was compiled for NEON, which this computer does not have",
+            where=str(folder),
+            hint="run it with --on emulator",
+        )
 
 
 def check_app(folder: Path, report: Report) -> None:

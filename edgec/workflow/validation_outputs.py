@@ -72,12 +72,13 @@ def read_inputs(report: Report, file: SampleFile, limit: int | None) -> Validati
 def noise_inputs(report: Report) -> ValidationInputs:
     """Pseudo-random samples that are always the same and reach all codes; tokens are all 1."""
     generator = np.random.default_rng(_SEED)
-    samples = {tensor.name: _noise(tensor, generator) for tensor in report.inputs}
+    samples = {each.name: noise(each, generator, _NOISE_SAMPLES) for each in report.inputs}
     return ValidationInputs(samples, None, "pseudo-random inputs, always the same")
 
 
-def _noise(tensor: TensorReport, generator: np.random.Generator) -> Array:
-    shape = (_NOISE_SAMPLES, *tensor.shape[1:])
+def noise(tensor: TensorReport, generator: np.random.Generator, count: int) -> Array:
+    """Pseudo-random samples [count, ...] of an input that reach all its codes; tokens are 1."""
+    shape = (count, *tensor.shape[1:])
     if tensor.library_dtype == "int32":  # a token of every table, and masks that hide nothing
         return np.ones(shape, np.int32)
     if tensor.dtype != "float32":

@@ -24,6 +24,7 @@ from edgec.sim.protocol import FirmwareClient
 from edgec.workflow.listening import listening, overhearing
 
 Capsys = pytest.CaptureFixture[str]
+WATCH = ("watch", "--on", "host")
 SOUND = CLIPS[:3].reshape(-1)[:30_000]
 
 
@@ -43,7 +44,9 @@ def ear(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def lines_of(out: str) -> list[dict[str, object]]:
-    return [json.loads(line) for line in out.splitlines()]
+    """Results, without the summary after what was watched."""
+    found = [json.loads(line) for line in out.splitlines()]
+    return [line for line in found if "summary" not in line]
 
 
 def check_lines(out: str, ear: Path) -> None:
@@ -83,7 +86,7 @@ def test_live_from_a_file_and_from_a_pipe(
     ear: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("time.sleep", lambda seconds: None)
-    done = edgec(capsys, "run", ear / "out", "--input", ear / "clip.wav", "--listen", "--json")
+    done = edgec(capsys, *WATCH, ear / "out", "--input", ear / "clip.wav", "--json")
     assert done.code == 0, done.err
     check_lines(done.out, ear)
 
@@ -92,12 +95,23 @@ def test_live_from_a_file_and_from_a_pipe(
 
     Pipe.buffer.isatty = lambda: False  # type: ignore[method-assign]
     monkeypatch.setattr(sys, "stdin", Pipe())
-    done = edgec(capsys, "run", ear / "out", "--input", "-", "--listen")
+    done = edgec(capsys, *WATCH, ear / "out", "--input", "-")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    # A line in each quarter of a second, from the first result on.
-    assert len(lines) == 7
-    assert all("│" in line and len(line) <= 80 for line in lines)
+    # A line in each quarter of a second, from the first result on, and the summary.
+    assert sum("│" in line for line in lines) == 7
+    assert max(map(len, lines[:7])) <= 80
+    with np.load(ear / "wanted.npz") as wanted:
+        assert f"{len(wanted['y'])} results, on host" in lines
+    assert " mW at 31.25 a second" in done.out
+
+
+def test_watching_ends_after_some_results(ear: Path, capsys: Capsys) -> None:
+    words = ("--input", ear / "clip.wav", "--limit", "5", "--json")
+    done = edgec(capsys, *WATCH, ear / "out", *words)
+    assert done.code == 0, done.err
+    assert len(lines_of(done.out)) == 5
+    assert json.loads(done.out.splitlines()[-1])["summary"]["results"] == 5
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +136,8 @@ def test_live_on_a_board_over_a_bad_line(
     monkeypatch.setattr(FirmwareClient, "run", counted)
     monkeypatch.setattr("edgec.sim.device._REPLY_TIMEOUT_S", 0.5)
     with disturbed(line, noise(3, 0.0003)) as port:
-        words = ("--listen", "--on", "device", "--port", port, "--json")
-        done = edgec(capsys, "run", ear / "out", "--input", ear / "clip.wav", *words)
+        words = ("--on", "device", "--port", port, "--json")
+        done = edgec(capsys, "watch", ear / "out", "--input", ear / "clip.wav", *words)
     assert done.code == 0, done.err
     check_lines(done.out, ear)
     with listening(ear / "out", "host") as listener:
@@ -160,12 +174,14 @@ RAMP = """    static uint32_t heard;
 
 def test_the_results_of_a_board_that_hears_by_itself(wake: Path, capsys: Capsys) -> None:
     """They are those of the same samples on the host; requests go on working meanwhile."""
-    words = ("--on", "device", "--listen", "--json", "--port")
+    words = ("--on", "device", "--json", "--port")
     with machine_on_socket(wake / "firmware.elf") as machine:
         with overhearing(wake, machine.url) as results:
             found = [next(results) for _ in range(20)]
         write_wav(wake / "clip.wav", SOUND)
-        played = edgec(capsys, "run", wake, *words, machine.url, "--input", wake / "clip.wav")
+        by_itself = edgec(capsys, "watch", wake, *words, machine.url, "--limit", 3)
+        assert len(lines_of(by_itself.out)) == 3, by_itself.err
+        played = edgec(capsys, "watch", wake, *words, machine.url, "--input", wake / "clip.wav")
         assert played.code == 0, played.err
     with listening(wake, "host") as listener:
         runs = listener.front_end.runs
@@ -179,16 +195,16 @@ def test_the_results_of_a_board_that_hears_by_itself(wake: Path, capsys: Capsys)
         np.concatenate([each.scores for each in found]), wanted.scores[-len(found) :]
     )
     on_host = edgec(capsys, "run", wake, "--input", wake / "clip.wav", "--json")
-    assert played.out == on_host.out
+    assert lines_of(played.out) == lines_of(on_host.out)
 
 
 def test_a_board_that_says_nothing_by_itself(
     ear: Path, line: str, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("edgec.workflow.listening._QUIET_S", 0.2)
-    done = edgec(capsys, "run", ear / "out", "--on", "device", "--port", line, "--listen")
+    done = edgec(capsys, "watch", ear / "out", "--on", "device", "--port", line)
     check_one_message(done, "gives no results by itself", "read_microphone", code=10)
-    done = edgec(capsys, "run", ear / "out", "--listen")
+    done = edgec(capsys, *WATCH, ear / "out")
     check_one_message(done, "on host there is no microphone", "--input clip.wav", code=2)
 
 
@@ -214,7 +230,6 @@ def test_a_recording_that_is_too_short_ends_in_silence(ear: Path, capsys: Capsys
     [
         (("--input", "-"), "samples from a pipe are heard live"),
         (("--input", "clip.wav", "--normalize", "scale=1"), "a front end takes samples"),
-        (("--input", "clip.wav", "--listen", "--output", "y.npz"), "live scores are not kept"),
     ],
 )
 def test_options_that_mean_nothing_for_sound(
@@ -233,7 +248,7 @@ def test_builds_without_a_front_end(capsys: Capsys, tmp_path: Path) -> None:
     words = ("--board", "host", "--calibration", CALIBRATION, "--out", out, "--no-build")
     assert edgec(capsys, "compile", MLP, *words, "--effort", "fast").code == 0
     write_wav(tmp_path / "clip.wav", SOUND)
-    done = edgec(capsys, "run", out, "--input", tmp_path / "clip.wav", "--listen")
+    done = edgec(capsys, *WATCH, out, "--input", "-")
     check_one_message(done, "takes no sound", "--front-end")
     done = edgec(capsys, "run", out, "--input", CALIBRATION, "--threshold", "0.5")
     check_one_message(done, "--threshold")

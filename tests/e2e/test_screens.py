@@ -6,7 +6,9 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from places import REPOSITORY
 from screens import Screen, on_screen
 
@@ -99,6 +101,46 @@ def test_commands_on_models(tour: Path) -> None:
     shown(tour, "quantize", resnet, *CALIBRATION, "--effort", "fast", "-o", "build/q.onnx")
     found = shown(tour, "compress", resnet, *CALIBRATION, "-o", "build/pool.onnx")
     assert "times smaller" in found.text
+
+
+def test_a_model_with_much_that_is_not_supported(tour: Path) -> None:
+    """Many kinds of operators, several causes, and names as long as exporters make them."""
+    kinds = [
+        *(f"Own{i}" for i in range(12)),
+        "Size",
+        "NonZero",
+        "Sin",
+        "Cos",
+        "Tan",
+        "Own0",
+        "Own3",
+    ]
+    nodes = [
+        helper.make_node(
+            kind,
+            ["x" if i == 0 else f"t{i - 1}"],
+            [f"t{i}"],
+            name=f"/encoder/layers.{i}/self_attention/a/module/with/a/long/name/{kind}",
+            domain="com.mine" if kind.startswith("Own") else "",
+        )
+        for i, kind in enumerate(kinds)
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 16])],
+        [helper.make_tensor_value_info(f"t{len(kinds) - 1}", TensorProto.FLOAT, None)],
+    )
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.mine", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9), tour / "odd.onnx")
+    found = shown(tour, "inspect", "odd.onnx")
+    assert "Own0, Own1 and 10 others, 14 nodes, the first of them /encoder/" in (
+        found.text.replace("\n", " ")
+    )
+    assert "and 1 more cause: -v" in found.text
+    everything = on_screen(("inspect", "odd.onnx", "-v"), tour).text.replace("\n", "")
+    assert all(node.name in everything for node in nodes if node.op_type.startswith("Own"))
+    shown(tour, "compile", "odd.onnx", "--board", "nucleo", code=3)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 /* The main program of the firmware: edit it, it is yours.
  *
  * It listens: each result of the network goes to the serial line as a line `heard=`, which
- * `edgec run --on device --listen` shows.  Everything that comes from there goes to edgec's
+ * `edgec watch` shows.  Everything that comes from there goes to edgec's
  * console, so that `edgec run`, `validate` and `profile` work with this firmware as well.
  *
  * There is no C library: text.h writes numbers, port.h is the board, and edgec_wakeword.h, the
