@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.codegen.cnames import LibraryNames
-from edgec.codegen.env import render
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +19,3 @@ class FrameContext:
     template: ClassVar[str] = "helpers/frame.h.j2"
     names: LibraryNames
     meaning: str
-
-
-def push_frame(names: LibraryNames, meaning: str) -> str:
-    """The text of the function."""
-    return render(FrameContext.template, FrameContext(names, meaning))

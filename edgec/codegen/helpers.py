@@ -22,7 +22,7 @@ from edgec.codegen.about import LibraryAbout, PixelInput
 from edgec.codegen.cliterals import c_float, c_hex, c_int, c_list
 from edgec.codegen.cnames import LibraryNames
 from edgec.codegen.env import render
-from edgec.codegen.frame_helper import push_frame
+from edgec.codegen.frame_helper import FrameContext
 from edgec.ir.pixels import pixel_codes
 from edgec.ir.qparams import QuantParams
 from edgec.kernels.common.extent import Extent
@@ -176,7 +176,8 @@ class ExampleContext:
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
 """Types of codes that stand for real numbers, as names of functions have them."""
 _MANTISSA_BITS = 53
-Context = QuantizeContext | FeaturesContext | PixelsContext | DequantizeContext | ArgmaxContext
+_Image = PixelsContext | FrameContext
+Context = QuantizeContext | FeaturesContext | _Image | DequantizeContext | ArgmaxContext
 
 
 def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout) -> tuple[str, ...]:
@@ -194,8 +195,9 @@ def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout)
             found.append(_dequantize(program, names, number, suffix))
             if classes := _classes(program, port.tensor):
                 found.append(_argmax(port.tensor, names, number, suffix, classes))
-    frames = (push_frame(names, about.frame),) if about.frame else ()
-    return (*frames, *(render(context.template, context) for context in found))
+    if about.frame:
+        found.append(FrameContext(names, about.frame))
+    return tuple(render(context.template, context) for context in found)
 
 
 def _suffix(ports: Sequence[ProgramPort], number: int) -> str:

@@ -48,7 +48,7 @@ class ImageParameters:
     Attributes:
         width, height: columns and rows of the frame.
         pixels: its format: ``rgb565``, ``rgb888`` or ``gray``.
-        order: of the two bytes of ``rgb565``: ``big`` or ``little``.
+        order: the byte of ``rgb565`` that comes first: ``big``, with red, or ``little``.
         crop: the part that is used: ``fit``, the largest one in the middle that has the shape of
             the image; ``none``, all of it; ``240x240``, in the middle; ``240x240+40+0``, columns
             from the left and rows from the top.

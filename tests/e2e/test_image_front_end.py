@@ -14,6 +14,7 @@ from emulated import need_emulator
 from PIL import Image
 
 from edgec.base.options import CompileOptions, FrontEndOptions
+from edgec.base.resources import data_dir
 from edgec.commands.compile import compile_model
 from edgec.interp import run_graph
 from edgec.report.model import Report
@@ -22,6 +23,7 @@ from edgec.workflow.session import LIBRARY_DIR
 
 TEXT = "image:width=40,height=30,scale=1/255,mean=0.5+0.4+0.3,std=0.5+0.25+0.25"
 RNG = np.random.default_rng(2)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def saved(folder: Path, channels: int = 3, last: bool = False) -> Path:
@@ -236,3 +238,20 @@ def test_what_does_not_go_together(words, message, tmp_path, capsys):
 def test_a_run_on_a_build_takes_no_sound(build, tmp_path, capsys):
     done = edgec(capsys, "run", build, "--listen", "--input", "-")
     check_one_message(done, "takes no sound")
+
+
+def test_the_commands_of_the_page(tmp_path, capsys, monkeypatch):
+    """Those that docs/front-ends.md shows for a camera, as they stand there."""
+    need_emulator("nucleo_l4r5zi")
+    page = (ROOT / "docs" / "front-ends.md").read_text("utf-8")
+    section = page[page.index("## Cameras") :]
+    commands = section.split("```")[1].split("\n")[1:-1]
+    assert len(commands) == 2 and all(each.startswith("edgec ") for each in commands)
+    (tmp_path / "examples").symlink_to(data_dir("examples"))
+    monkeypatch.chdir(tmp_path)
+    for command in commands:
+        done = edgec(capsys, *command.split()[1:])
+        assert done.code == 0, done.err
+    assert "Frame" in done.out
+    report = Report.read(tmp_path / "build" / "camera")
+    assert report.memory.arena_bytes == 320 * 240 * 2

@@ -429,7 +429,7 @@ def _arg_max(spec: s.ArgMax) -> Iterator[Event]:
 def _frame(k: s.Frame) -> Iterator[Event]:
     """Pixels of the crop that each pixel of y covers, or the nearest one, row by row."""
     op, crop = k.op, k.op.form.crop
-    size = op.channels * k.code_bytes
+    size = op.channels * k.dtype.size_bytes
 
     def covered(at: int, many: int, of: int) -> range:
         if op.method == "nearest":

@@ -144,8 +144,8 @@ def test_c_gives_the_same_bits(tmp_path_factory, form, height, width, method, da
 )
 def test_the_image_may_lie_where_the_frame_was_read(form, height, width, method, gray):
     op = qops.QFrame(form, height, width, 1 if gray else form.channels, method)
-    for kind, size in (("int8_t", 1), ("edgec_s16_t", 2)):
-        spec = Frame(op, kind, size, 1)
+    for dtype in (DType.INT8, DType.INT16):
+        spec = Frame(op, dtype, 1)
         assert overlap(spec) == (surely_legal_distance(events_of(spec)), None)
 
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.camera import AREA, BIG, BYTES_OF_PIXEL, GRAY, RGB565
+from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.spec import Plain
@@ -24,17 +25,20 @@ class Frame(Plain):
 
     Attributes:
         op: the operator, with all other numbers.
-        code_type: of the codes, in C.
-        code_bytes: size of a code.
+        dtype: element type of the codes.
         rows: of the table, one for all channels or one for each.
     """
 
     family: ClassVar[str] = "frame"
     template: ClassVar[Path] = template_beside(__file__, "frame")
     op: qops.QFrame
-    code_type: str
-    code_bytes: int
+    dtype: DType
     rows: int
+
+    @property
+    def code_type(self) -> str:
+        """The type of a code in C."""
+        return "int8_t" if self.dtype is DType.INT8 else "edgec_s16_t"
 
     @property
     def pixel_bytes(self) -> int:
@@ -80,6 +84,17 @@ class Frame(Plain):
         first, second = ("p[0]", "p[1]") if self.op.form.order == BIG else ("p[1]", "p[0]")
         return f"edgec_rgb565(((uint32_t){first} << 8) | {second})"
 
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The codes of a pixel `found`, as C reads them."""
+        if self.is_gray:
+            return ("codes[found]",)
+        if self.op.is_gray:
+            return ("codes[edgec_brightness(found)]",)
+        rows = ("", "256 + ", "512 + ") if self.rows > 1 else ("", "", "")
+        colours = zip(rows, ("red", "green", "blue"), strict=True)
+        return tuple(f"codes[{row}found.{colour}]" for row, colour in colours)
+
     def describe(self) -> str:
         """What the function computes, in words."""
         op, form = self.op, self.op.form
@@ -98,9 +113,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Frame:
     """The specification for a QFrame."""
     attrs = node.attrs_as(qops.QFrame)
     codes = graph.constants[attrs.Inputs.of(node.inputs).codes]
-    dtype = graph.values[node.output].dtype
-    name = "int8_t" if dtype.size_bytes == 1 else "edgec_s16_t"
-    return Frame(attrs, name, dtype.size_bytes, codes.shape[0])
+    return Frame(attrs, graph.values[node.output].dtype, codes.shape[0])
 
 
 def overlap(spec: Frame) -> Distances:
@@ -116,7 +129,7 @@ def overlap(spec: Frame) -> Distances:
         rows = (2 * np.arange(op.height) + 1) * tall // (2 * op.height)
         columns = (2 * np.arange(op.width) + 1) * wide // (2 * op.width)
     read = spec.first + rows[:, None] * spec.row_bytes + columns * spec.pixel_bytes
-    written = np.arange(read.size).reshape(read.shape) * (op.channels * spec.code_bytes)
+    written = np.arange(read.size).reshape(read.shape) * (op.channels * spec.dtype.size_bytes)
     return (max(int((written - read).max()), 0), None)
 
 
