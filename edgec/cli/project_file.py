@@ -94,14 +94,14 @@ class ProjectFile:
     ) -> str:
         """The table of a front end as its option has it."""
         from edgec.base.options.front_end import FrontEndOptions
-        from edgec.frontends.parameters import parameters_of
+        from edgec.frontends.parameters import any_parameters_of
 
         if _FRONT_END in beside:
             hint = f"leave out {_FRONT_END}, or the table [{FRONT_END_TABLE}]"
             raise ConfigError(f"{_FRONT_END} is there as well", where=where, hint=hint)
         try:
             found = FrontEndOptions.of_table(table)
-            parameters_of(found)
+            any_parameters_of(found)
         except ConfigError as error:
             raise ConfigError(error.what, where=where, hint=error.hint) from error
         return str(found)

@@ -24,9 +24,10 @@ FrontEndOption = Annotated[
     typer.Option(
         "--front-end",
         metavar="NAME[:KEY=VALUE,...]",
-        help="Compute features of sound before the network, in integers: log-mel, mfcc, "
-        "mlperf-sww, mlperf-kws, micro; none: not even what the model's file names. Samples and "
-        "calibration data may then be recordings.",
+        help="Compute what the network takes, in integers: features of sound (log-mel, mfcc, "
+        "mlperf-sww, mlperf-kws, micro) or of a sensor (sensor), images of a camera's frames "
+        "(image); none: not even what the model's file names. Samples and calibration data may "
+        "then be recordings, or frames.",
         rich_help_panel=STREAMS,
     ),
 ]

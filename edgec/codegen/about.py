@@ -31,12 +31,14 @@ class LibraryAbout:
         pixels: inputs that take images, by their position.
         labels: names of the classes, untrusted; empty: there are none.
         labelled: position of the output that they belong to.
+        frame: bytes of a camera's frame that its only input takes, in words; empty: it takes none.
         stack: stack that its functions need, in words, as `stack_text` gives it.
     """
 
     pixels: Mapping[int, PixelInput] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
     labelled: int = 0
+    frame: str = ""
     stack: str = ""
 
 

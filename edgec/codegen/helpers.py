@@ -16,12 +16,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.dtypes import Array, DType
 from edgec.base.samples import Normalize
 from edgec.codegen.about import LibraryAbout, PixelInput
 from edgec.codegen.cliterals import c_float, c_hex, c_int, c_list
 from edgec.codegen.cnames import LibraryNames
 from edgec.codegen.env import render
+from edgec.codegen.frame_helper import FrameContext
+from edgec.ir.pixels import pixel_codes
 from edgec.ir.qparams import QuantParams
 from edgec.kernels.common.extent import Extent
 from edgec.lower.program import FeaturePort, Program, ProgramPort, ProgramTensor
@@ -174,7 +176,8 @@ class ExampleContext:
 _KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
 """Types of codes that stand for real numbers, as names of functions have them."""
 _MANTISSA_BITS = 53
-Context = QuantizeContext | FeaturesContext | PixelsContext | DequantizeContext | ArgmaxContext
+_Image = PixelsContext | FrameContext
+Context = QuantizeContext | FeaturesContext | _Image | DequantizeContext | ArgmaxContext
 
 
 def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout) -> tuple[str, ...]:
@@ -182,7 +185,7 @@ def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout)
     found: list[Context] = []
     for number, port in enumerate(program.inputs):
         suffix = _suffix(program.inputs, number)
-        if port.tensor.dtype in _KINDS:
+        if port.tensor.dtype in _KINDS and not about.frame:
             found.append(_quantize(program, names, number, suffix))
             if number in about.pixels:
                 found.append(_pixels(port, names, number, suffix, about.pixels[number]))
@@ -192,6 +195,8 @@ def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout)
             found.append(_dequantize(program, names, number, suffix))
             if classes := _classes(program, port.tensor):
                 found.append(_argmax(port.tensor, names, number, suffix, classes))
+    if about.frame:
+        found.append(FrameContext(names, about.frame))
     return tuple(render(context.template, context) for context in found)
 
 
@@ -259,7 +264,9 @@ def _pixels(
     port: ProgramPort, names: LibraryNames, number: int, suffix: str, pixel: PixelInput
 ) -> PixelsContext:
     tensor = port.tensor
-    tables = _pixel_tables(tensor, pixel.normalize)
+    numbers = (tensor.scale,), (tensor.zero_point,), tensor.dtype
+    quant = QuantParams(*numbers, in_float32=tensor.in_float32)
+    tables = pixel_codes(quant, pixel.normalize)
     c_type, offset = tensor.dtype.c_name, int(tables[0][0])
     shifted = np.arange(256) + offset
     is_shift = len(tables) == 1 and np.array_equal(tables[0], shifted)
@@ -280,19 +287,6 @@ def _meaning(normalize: Normalize | None) -> str:
     if normalize is None:
         return "as the model itself takes them"
     return f"the model takes (pixel * scale - mean) / std with {normalize}"
-
-
-def _pixel_tables(tensor: ProgramTensor, normalize: Normalize | None) -> tuple[Array, ...]:
-    """The code of each pixel: one table [256] for all channels, or one for each."""
-    values = np.arange(256)
-    if normalize is None:
-        return (frozen(values - 128, tensor.dtype.numpy),)
-    numbers = (tensor.scale,), (tensor.zero_point,), tensor.dtype
-    quant = QuantParams(*numbers, in_float32=tensor.in_float32)
-    codes = quant.quantize(normalize.apply(values[:, None]))
-    columns = [frozen(column, tensor.dtype.numpy) for column in codes.T]
-    same = all(np.array_equal(columns[0], column) for column in columns)
-    return tuple(columns[:1] if same else columns)
 
 
 def _channel_elements(port: ProgramPort, axis: int | None) -> int:
@@ -351,11 +345,16 @@ def _argmax(
     )
 
 
-def example(program: Program, names: LibraryNames) -> str:
+def example(program: Program, names: LibraryNames, about: LibraryAbout) -> str:
     """A function of C that runs the model once on one sample."""
     parameters: list[str] = []
     before: list[str] = []
     for number, port in enumerate(program.inputs):
+        if about.frame:
+            parameters.append("const uint8_t *frame")
+            size = f"{names.macro}_INPUT_{number}_BYTES"
+            before.append(f"memcpy({names.prefix}_input(&context, {number}), frame, {size});")
+            continue
         suffix, is_real = _suffix(program.inputs, number), port.tensor.dtype in _KINDS
         name = f"{'values' if is_real else 'numbers'}{suffix}"
         parameters.append(f"const {'float' if is_real else 'int32_t'} *{name}")

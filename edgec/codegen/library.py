@@ -84,7 +84,7 @@ def library_files(
     files = {
         f"include/{names.header}": render(HeaderContext.template, facts),
         "README.md": render(
-            ReadmeContext.template, _readme_context(facts, example(program, names))
+            ReadmeContext.template, _readme_context(facts, example(program, names, about))
         ),
         "LICENSE": licence(),
         f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
@@ -155,7 +155,9 @@ def header_context(
         max_bits=program.max_activation_bits,
         max_length=program.max_length,
         helpers=helper_functions(program, names, about),
-        example=tuple(f" *     {line}".rstrip() for line in example(program, names).splitlines()),
+        example=tuple(
+            f" *     {line}".rstrip() for line in example(program, names, about).splitlines()
+        ),
         labels=bool(about.labels),
         state_bytes=program.state_bytes,
         warm_up=program.warm_up,

@@ -149,6 +149,7 @@ def build_report(
         rows=rows,
         stream=stream,
         front_end=ready.front_end,
+        camera=ready.camera,
         tuned=tuned,
     )
 

@@ -6,11 +6,12 @@ import dataclasses
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.base.options.front_end import OPTION, FrontEndOptions
+from edgec.frontends.image import ImageParameters
 from edgec.frontends.micro import MicroParameters
 from edgec.frontends.sensor import SensorParameters
 from edgec.ir.qops.dft import MOST_POINTS, MOST_RADIX, is_computed
@@ -164,6 +165,7 @@ _KWS = MelParameters(
 )
 
 Parameters = MelParameters | MicroParameters | SensorParameters
+P = TypeVar("P", bound="Parameters | ImageParameters")
 PRESETS: Mapping[str, Parameters] = {
     "log-mel": MelParameters(),
     "mfcc": MelParameters(coefficients=13),
@@ -176,8 +178,28 @@ PRESETS: Mapping[str, Parameters] = {
 training/keyword_spotting/get_dataset.py."""
 
 
+def any_parameters_of(options: FrontEndOptions) -> Parameters | ImageParameters:
+    """The parameters of a front end, that of a camera or another one.
+
+    Raises:
+        ConfigError: see `parameters_of`.
+    """
+    if options.name == ImageParameters.NAME:
+        return image_parameters_of(options)
+    return parameters_of(options)
+
+
+def image_parameters_of(options: FrontEndOptions) -> ImageParameters:
+    """The parameters of a camera.
+
+    Raises:
+        ConfigError: there is no such parameter, one is out of range, or without effect.
+    """
+    return _changed(ImageParameters(), options)
+
+
 def parameters_of(options: FrontEndOptions) -> Parameters:
-    """The parameters that the user asks for.
+    """The parameters of a front end that takes samples.
 
     Raises:
         ConfigError: no such front end or parameter, a number out of range, or one without effect.
@@ -185,8 +207,15 @@ def parameters_of(options: FrontEndOptions) -> Parameters:
     known = PRESETS.get(options.name)
     if known is None:
         raise ConfigError(
-            f"there is no front end {options.name!r}", where=OPTION, hint=", ".join(PRESETS)
+            f"there is no front end {options.name!r}",
+            where=OPTION,
+            hint=", ".join([*PRESETS, ImageParameters.NAME]),
         )
+    return _changed(known, options)
+
+
+def _changed(known: P, options: FrontEndOptions) -> P:
+    """Parameters with those that the user gives in place of others."""
     kinds = {
         each.name.replace("_", "-"): type(getattr(known, each.name))
         for each in dataclasses.fields(known)

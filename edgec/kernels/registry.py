@@ -36,6 +36,7 @@ from edgec.kernels.generic.depthwise import FAMILY as GENERIC_DEPTHWISE
 from edgec.kernels.generic.elementwise import FAMILY as ELEMENTWISE
 from edgec.kernels.generic.elementwise_chain import FAMILY as ELEMENTWISE_CHAIN
 from edgec.kernels.generic.fill import FAMILY as GENERIC_FILL
+from edgec.kernels.generic.frame import FAMILY as GENERIC_FRAME
 from edgec.kernels.generic.gemm import FAMILY as GENERIC_GEMM
 from edgec.kernels.generic.log_mel import FAMILY as GENERIC_LOG_MEL
 from edgec.kernels.generic.log_softmax import FAMILY as GENERIC_LOG_SOFTMAX
@@ -152,6 +153,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_LOG_MEL,
     GENERIC_MICRO_FEATURES,
     GENERIC_BIQUAD,
+    GENERIC_FRAME,
     GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,

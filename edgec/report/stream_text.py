@@ -11,7 +11,9 @@ from edgec.report.tables import table
 
 def stream_lines(report: Report) -> Iterator[str]:
     """Lines on what a run takes and gives; none for a network that takes its whole window."""
-    heard = report.front_end
+    heard, seen = report.front_end, report.camera
+    if seen is not None:
+        yield f"front end: {seen.text}; {seen.frame} ({count(seen.frame_bytes)} bytes) a run"
     if heard is not None:
         seconds = 1 / heard.rate
         yield (

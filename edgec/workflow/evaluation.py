@@ -25,6 +25,7 @@ from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
+from edgec.workflow.camera import original_images
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
 from edgec.workflow.front_end import codes_of, faults_of, front_of, original_inputs
 from edgec.workflow.model_samples import input_specs
@@ -296,6 +297,10 @@ def original_outputs(
     processors.
     """
     heard = report.front_end
+    if report.camera is not None:
+        own = report.camera.input
+        images = original_images(report.camera, inputs)
+        inputs = {name: to_model(array, own) for name, array in images.items()}
     if heard is None:
         return _of_samples(folder, report, inputs, outputs, progress)
     features = original_inputs(heard, inputs)

@@ -24,17 +24,20 @@ from edgec.base.samples import (
 from edgec.base.samples.request import SensorForm
 from edgec.base.samples.sound_faults import sound_faults
 from edgec.base.streams import RESETS
+from edgec.frontends.image import Camera, ImageParameters
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import parameters_of
 from edgec.ir.graph import Graph, Value
 from edgec.passes.front_end import Heard, with_front_end
-from edgec.report.model import FrontEndReport, TensorReport
+from edgec.report.model import FrontEndReport
+from edgec.workflow.camera import camera_of, seen_model
+from edgec.workflow.own_input import own_input
 
 if TYPE_CHECKING:
     from edgec.workflow.integer import IntegerModel
 
 
-def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
+def front_end_of(options: FrontEndOptions | None) -> FrontEnd | Camera | None:
     """The front end that is asked for; None: for none.
 
     Raises:
@@ -42,6 +45,8 @@ def front_end_of(options: FrontEndOptions | None) -> FrontEnd | None:
     """
     if options is None or options.name == NONE:
         return None
+    if options.name == ImageParameters.NAME:
+        return camera_of(options)
     return FrontEnd(str(options), parameters_of(options))
 
 
@@ -147,14 +152,16 @@ def faults_of(front: FrontEnd, samples: Array) -> tuple[str, ...]:
     return sound_faults(samples, int(front.rate)) if front.is_sound else ()
 
 
-def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
-    """The model that takes sound, if it is to be one.
+def heard_model(model: IntegerModel, front: FrontEnd | Camera | None) -> IntegerModel:
+    """The model that takes sound, or frames of a camera, if it is to be one.
 
     Raises:
-        ConfigError: see `passes.front_end`.
+        ConfigError: see `passes.front_end`, `workflow.camera`.
     """
     if front is None:
         return model
+    if isinstance(front, Camera):
+        return seen_model(model, front)
     heard = heard_by(front, model.imported)
     steps = runs_of_recording(front, heard, model.imported)
     graph, found = with_front_end(model.integer, front, heard, steps * heard.frames)
@@ -169,7 +176,7 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
     report = FrontEndReport(
         text=front.name,
         rate=front.rate,
-        input=_own_input(model, found.name),
+        input=own_input(model, found.name),
         window=found.window,
         frames=found.run,
         lead=found.lead,
@@ -182,23 +189,6 @@ def heard_model(model: IntegerModel, front: FrontEnd | None) -> IntegerModel:
         full_scale=front.full_scale,
     )
     return replace(model, imported=imported, integer=graph, calibration={}, front_end=report)
-
-
-def _own_input(model: IntegerModel, name: str) -> TensorReport:
-    """The input of the model's own file, with the codes that it has in the graph."""
-    value, quant = model.imported.values[name], model.integer.quant(name)
-    return TensorReport(
-        name=name,
-        dtype=value.dtype.value,
-        shape=value.shape,
-        library_shape=model.integer.shape(name),
-        layout=model.integer.input_layouts.get(name, ()),
-        library_dtype=quant.dtype.value,
-        scale=quant.tensor_scale,
-        zero_point=quant.tensor_zero_point,
-        size_bytes=model.integer.values[name].size_bytes,
-        in_float32=quant.in_float32,
-    )
 
 
 def original_inputs(report: FrontEndReport, inputs: Mapping[str, Array]) -> dict[str, Array]:

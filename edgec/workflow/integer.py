@@ -20,6 +20,7 @@ from edgec.base.options import IntegerOptions, ModelOptions, Progress, QuantSett
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.base.samples.sound_faults import is_silent
 from edgec.base.streams import RESETS, RESETS_IN_FILES, resets_of
+from edgec.frontends.image import Camera
 from edgec.frontends.nodes import FrontEnd
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
 from edgec.ir import Graph, ops
@@ -31,8 +32,9 @@ from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales, with_scales_of
 from edgec.quant.precision.goal import Chooser, Prices
 from edgec.quant.precision.notes import precision_warnings
-from edgec.report.model import FrontEndReport
+from edgec.report.model import CameraReport, FrontEndReport
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
+from edgec.workflow.camera import camera_before, seen
 from edgec.workflow.front_end import (
     codes_of,
     faults_of,
@@ -70,6 +72,7 @@ class IntegerModel:
             `quant.Quantized` has it.
         stream: how `integer` runs frame by frame; None: it does not.
         front_end: how `integer` takes sound, and `imported` says so; None: it does not.
+        camera: how `integer` takes frames of a camera, and `imported` says so; None: it does not.
     """
 
     imported: Graph
@@ -85,6 +88,7 @@ class IntegerModel:
     partly: Graph | None = None
     stream: Streamed | None = None
     front_end: FrontEndReport | None = None
+    camera: CameraReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,7 @@ def real_model(
     calibration: Calibration,
     options: IntegerOptions,
     progress: Progress = no_progress,
-    front: FrontEnd | None = None,
+    front: FrontEnd | Camera | None = None,
 ) -> RealModel:
     """The model in `path`, cleaned, with its calibration data.
 
@@ -137,15 +141,19 @@ def real_model(
     faults: tuple[str, ...] = ()
     if front is None:
         samples = _samples(calibration, imported, about)
+    elif isinstance(front, Camera):
+        camera = camera_before(front, imported, about)
+        name = imported.only_input
+        samples = seen(camera, calibration, name, lambda: _samples(calibration, imported, about))
     else:
         samples, faults = _heard(calibration, imported, about, front)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
     shorter = _shorter(path, options)
-    # Features of sound share a scale.
+    # Features of sound share a scale, and so do pixels.
     graph, scaled = (
         with_feature_scales(real.graph, moved, options.quant.synthetic_range, shorter)
-        if front is None or not front.is_sound
+        if front is None or (isinstance(front, FrontEnd) and not front.is_sound)
         else (real.graph, moved)
     )
     notes = (

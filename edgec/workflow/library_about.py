@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
@@ -30,6 +30,8 @@ def library_about(
     Raises:
         ConfigError: no input takes the pixels that the user speaks of.
     """
+    if model.camera is not None:
+        return replace(_with_labels(model), frame=f"{model.camera.frame}, rows from the top")
     specs = input_specs(model.imported, model.about)
     images = [_Image.of(model, spec) for spec in specs]
     chosen = pixels or _of_images(calibration)
@@ -46,10 +48,15 @@ def library_about(
             where="--pixels",
             hint="images are for inputs [1, 3, H, W], [1, H, W, 3], with 1 for 3, or [1, H, W]",
         )
+    return replace(_with_labels(model), pixels=found)
+
+
+def _with_labels(model: IntegerModel) -> LibraryAbout:
+    """The facts on classes."""
     outputs = model.imported.outputs
     labels = _fitting_labels(model)
     labelled = next((number for number, name in enumerate(outputs) if name in labels), 0)
-    return LibraryAbout(found, labels.get(outputs[labelled], ()), labelled)
+    return LibraryAbout(labels=labels.get(outputs[labelled], ()), labelled=labelled)
 
 
 def _of_images(calibration: Calibration) -> Normalize | None:

@@ -18,6 +18,7 @@ from edgec.base.names import shown
 from edgec.base.samples import InputSpec
 from edgec.base.samples.request import SensorForm
 from edgec.report.model import FrontEndReport, Report, StreamReport, TensorReport
+from edgec.workflow.camera import front_of_camera
 
 
 def input_specs(report: Report) -> list[InputSpec]:
@@ -27,6 +28,7 @@ def input_specs(report: Report) -> list[InputSpec]:
     sensor = (
         SensorForm(heard.sensor_axes, heard.full_scale) if heard and heard.sensor_axes else None
     )
+    camera = None if report.camera is None else front_of_camera(report.camera).form
     return [
         InputSpec(
             tensor.name,
@@ -37,6 +39,7 @@ def input_specs(report: Report) -> list[InputSpec]:
             tensor.rows,
             rate,
             sensor,
+            camera,
         )
         for tensor in report.inputs
     ]

@@ -39,7 +39,7 @@ def check_rows(graph: Graph, options: CompileOptions) -> None:
     option = _INPUT_ROWS if options.input_rows else "--rows always"
     reasons = {
         "a stream takes a few frames a run as it is": options.stream is not None,
-        "sound comes in frames as it is": options.front_end is not None,
+        "a front end gives its features as a whole": options.front_end is not None,
         "runs of several lengths have layers of several heights": options.max_length is not None,
         "a model with loops or a state runs its layers as they are": not graph.is_straight,
     }

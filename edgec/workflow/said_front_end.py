@@ -11,7 +11,7 @@ from pathlib import Path
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions
 from edgec.base.options.front_end import METADATA_KEY, NONE, OPTION, FrontEndOptions
-from edgec.frontends.parameters import parameters_of
+from edgec.frontends.parameters import any_parameters_of
 from edgec.importers.formats import describe
 
 
@@ -34,7 +34,7 @@ def with_said_front_end(options: CompileOptions, model: Path) -> CompileOptions:
         return options
     try:
         found = FrontEndOptions.parse(text)
-        parameters_of(found)
+        any_parameters_of(found)
     except ConfigError as error:
         where = f"{model}: property {METADATA_KEY}"
         hint = f"{error.hint}; or give {OPTION} NAME, or {OPTION} {NONE}"

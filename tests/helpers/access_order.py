@@ -103,6 +103,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
         case s.MaxPool():
             return list(_by_channel(spec.window, 1))
+        case s.Frame():
+            return list(_frame(spec))
         case s.Gemm():
             return list(_in_bytes(_gemm(spec), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
@@ -422,3 +424,22 @@ def _arg_max(spec: s.ArgMax) -> Iterator[Event]:
             start = ((o * spec.depth + i) * spec.inner + n) * spec.dtype.size_bytes
             yield from (("r", start + byte) for byte in range(spec.dtype.size_bytes))
         yield from (("w", 4 * number + byte) for byte in range(4))
+
+
+def _frame(k: s.Frame) -> Iterator[Event]:
+    """Pixels of the crop that each pixel of y covers, or the nearest one, row by row."""
+    op, crop = k.op, k.op.form.crop
+    size = op.channels * k.dtype.size_bytes
+
+    def covered(at: int, many: int, of: int) -> range:
+        if op.method == "nearest":
+            place = (2 * at + 1) * of // (2 * many)
+            return range(place, place + 1)
+        return range(at * of // many, -(-(at + 1) * of // many))
+
+    for oy, ox in itertools.product(range(op.height), range(op.width)):
+        for row in covered(oy, op.height, crop.height):
+            for column in covered(ox, op.width, crop.width):
+                pixel = (crop.top + row) * op.form.width + crop.left + column
+                yield from (("r", pixel * k.pixel_bytes + i) for i in range(k.pixel_bytes))
+        yield from (("w", (oy * op.width + ox) * size + i) for i in range(size))

@@ -26,6 +26,7 @@ from edgec.kernels.generic.elementwise import Elementwise
 from edgec.kernels.generic.elementwise.operators import Element
 from edgec.kernels.generic.elementwise_chain import ElementwiseChain, Step
 from edgec.kernels.generic.fill import Fill
+from edgec.kernels.generic.frame import Frame
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.generic.log_mel import LogMel
 from edgec.kernels.generic.log_softmax import LogSoftmax
@@ -108,6 +109,7 @@ __all__ = [
     "ElementwiseChain",
     "Embedding",
     "Fill",
+    "Frame",
     "Gemm",
     "LogMel",
     "LogSoftmax",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
-from edgec.base.options.front_end import FrontEndOptions
+from edgec.base.options.front_end import IMAGE, FrontEndOptions
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
 from edgec.base.options.sizes import Budget
@@ -269,6 +269,13 @@ class CompileOptions(IntegerOptions):
                     self.max_length is None,
                     "takes frames of a window of one length",
                     "leave out --stream or --max-length",
+                ),
+                Effect(
+                    "--pixels",
+                    self.pixels is not None,
+                    self.front_end is None or self.front_end.name != IMAGE,
+                    "is said by the camera's front end: scale, mean and std",
+                    "leave out --pixels, and give them to --front-end image",
                 ),
                 Effect(
                     "--front-end",

@@ -14,10 +14,12 @@ from edgec.base.errors import ConfigError
 OPTION = "--front-end"
 METADATA_KEY = "edgec.front_end"
 """Property of an ONNX file, with the text of the option."""
+IMAGE = "image"
+"""The front end of a camera."""
 NONE = "none"
 """The name that leaves out what the model's file says."""
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}")
-_ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9.+-]{1,400})")
+_ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9./+-]{1,400})")
 
 
 @dataclass(frozen=True, slots=True)

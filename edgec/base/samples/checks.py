@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgec.base.camera import CameraForm
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
@@ -73,6 +74,8 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
         array = _sound(array, spec, where)
     if spec.sensor is not None:
         array = _of_sensor(array, spec, spec.sensor, where)
+    if spec.camera is not None:
+        array = _of_camera(array, spec.camera, where)
     longest, spec = spec, spec.of_length(array.shape)
     sample = spec.shape[1:]
     if array.shape[1:] == spec.shape and spec.shape[0] == 1:
@@ -148,6 +151,24 @@ def check_sensor(array: Array, form: SensorForm, where: str, *, is_whole: bool) 
             where=where,
             hint=f"add full-scale={most:.3g} to the front end, or give whole numbers of 16 bits",
         )
+
+
+def _of_camera(array: Array, form: CameraForm, where: str) -> Array:
+    """Frames, uint8 pixels [N, H, W, channels] or [N, H, W] or bytes [N, L], as int8 [N, L].
+
+    Raises:
+        ConfigError: they are no bytes.
+    """
+    if array.dtype == np.int8 and array.shape[1:] == (form.frame_bytes,):
+        return array  # as the reader of images gives them
+    if array.dtype != np.uint8:
+        raise ConfigError(
+            f"holds {array.dtype}, and frames of a camera are bytes", where=where, hint="give uint8"
+        )
+    sides = (form.height, form.width, form.channels)
+    if array.shape[1:] == sides or (form.channels == 1 and array.shape[1:] == sides[:2]):
+        array = form.packed(array.reshape(len(array), *sides))
+    return np.ascontiguousarray(array).view(np.int8)
 
 
 def _check_16_bits(array: Array, where: str, hint: str) -> None:

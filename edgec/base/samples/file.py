@@ -29,6 +29,7 @@ _FOLDER_READERS: dict[frozenset[str], Callable[[Folder, Request], Found]] = {
     wav.SUFFIXES: wav.read_folder,
     recordings.SUFFIXES: recordings.read_folder,
 }
+_ARRAYS = frozenset({".npz", ".npy"})
 _OF_SENSORS = "recordings of a sensor (.csv) need a model with --front-end sensor"
 FOLDER_SUFFIXES = frozenset().union(*_FOLDER_READERS)
 """Suffixes of the files that are read in folders, in small letters."""
@@ -171,6 +172,10 @@ def _read(file: SampleFile, request: Request) -> Found:
             return _read_folder(path, request)
         check_sample_file(path)
         suffix = path.suffix.lower()
+        if suffix not in _ARRAYS and any(each.camera for each in request.inputs):
+            raise ConfigError(
+                "holds no frames of a camera", hint="give a folder of images, or .npz"
+            )
         _refuse_idle(request, suffix in wav.SUFFIXES)
         if suffix in recordings.SUFFIXES and any(each.sensor for each in request.inputs):
             return recordings.read(path, request)
@@ -185,6 +190,8 @@ def _read_folder(path: Path, request: Request) -> Found:
     taken, hint = FOLDER_SUFFIXES - recordings.SUFFIXES, _OF_SENSORS
     if any(each.sensor for each in request.inputs):
         taken, hint = recordings.SUFFIXES, ""
+    elif any(each.camera for each in request.inputs):
+        taken, hint = images.SUFFIXES, ""
     folder = open_folder(path, taken, hint).in_order_of(request.classes)
     kinds = {file.suffix.lower() for file in folder.files}
     for suffixes, read in _FOLDER_READERS.items():

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
+from edgec.base.camera import MOST_PIXELS, CameraForm
 from edgec.base.dtypes import Array
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.samples.folder import Folder
 from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.npy import reason_of
@@ -66,6 +68,21 @@ class Frame:
         except ConfigError:
             return None
 
+    def check(self, size: tuple[int, int], path: Path) -> None:
+        """Refuse an image of another width and height.
+
+        Raises:
+            ConfigError: names both.
+        """
+        width, height = size
+        if (height, width) != (self.height, self.width):
+            raise ConfigError(
+                f"is {width} x {height} pixels; the model takes {self.width} x {self.height}",
+                where=str(path),
+                hint="scale and crop images as for training, or let a camera's front end do it: "
+                "--front-end image",
+            )
+
     @property
     def channel_axis(self) -> int | None:
         """Axis of the channels in the model's shape; None where that has none or one."""
@@ -88,6 +105,8 @@ def read_folder(folder: Folder, request: Request) -> Found:
             takes, it is not said how to normalize, or there are too many images.
     """
     spec = request.single
+    if spec.camera is not None:
+        return _frames(folder, request, spec.camera)
     frame = Frame.of(spec)
     normal = _normalization(request, frame)
     _check_pillow()
@@ -95,11 +114,47 @@ def read_folder(folder: Folder, request: Request) -> Found:
     kind = np.uint8 if normal is None else np.float32
     samples = np.zeros((len(folder.files), frame.height, frame.width, frame.channels), kind)
     for index, path in enumerate(folder.files):
-        pixels = _pixels(path, frame)
+        pixels = _pixels(path, frame.channels, frame.check)
         samples[index] = pixels if normal is None else normal.apply(pixels)
     moved = samples.transpose(0, 3, 1, 2) if frame.channels_first else samples
     x = np.ascontiguousarray(moved).reshape(-1, *spec.sample)
     return Found(folder.labelled(x), folder.listing, folder.why_no_labels)
+
+
+def _frames(folder: Folder, request: Request, form: CameraForm) -> Found:
+    """All images as frames of a camera "x", int8 [N, bytes], their classes as "y"."""
+    why = "the front end says it: scale, mean and std of --front-end image"
+    refuse_without_effect([Effect("--normalize", request.normalize is not None, False, why)])
+    _check_pillow()
+    check_size(len(folder.files), request.single, 1)
+    x = np.zeros((len(folder.files), form.frame_bytes), np.uint8)
+    others = 0
+    for index, path in enumerate(folder.files):
+        pixels = _pixels(path, form.channels, _check_pixels)
+        if pixels.shape[:2] == (form.height, form.width):
+            x[index] = form.packed(pixels)
+        else:
+            x[index] = form.of_image(pixels)
+            others += 1
+    if others:
+        part = form.crop
+        _log.warning(
+            "%s: %d of %d images are no frames of %d x %d pixels; their middle is resized to the "
+            "part of %d x %d that is used",
+            *(folder.path, others, len(folder.files), form.width, form.height),
+            *(part.width, part.height),
+        )
+    return Found(folder.labelled(x), folder.listing, folder.why_no_labels)
+
+
+def _check_pixels(size: tuple[int, int], path: Path) -> None:
+    width, height = size
+    if width * height > MOST_PIXELS:
+        raise ConfigError(
+            f"is {width} x {height} pixels",
+            where=str(path),
+            hint=f"give images of at most {MOST_PIXELS:,} pixels",
+        )
 
 
 def _normalization(request: Request, frame: Frame) -> Normalize | None:
@@ -129,10 +184,10 @@ def _check_pillow() -> None:
         )
 
 
-def _pixels(path: Path, frame: Frame) -> Array:
+def _pixels(path: Path, channels: int, check: Callable[[tuple[int, int], Path], None]) -> Array:
     """One image, uint8 [height, width, channels].
 
-    Its size is known from its header, and checked before its pixels are decoded.
+    Its size, width and height, is known from its header, and checked before its pixels are decoded.
     """
     from PIL import Image  # noqa: PLC0415  (an extra)
 
@@ -141,24 +196,16 @@ def _pixels(path: Path, frame: Frame) -> Array:
             warnings.catch_warnings(action="ignore"),
             Image.open(path, formats=("PNG", "JPEG", "BMP")) as image,
         ):
-            _check_image(image.size, image.mode, path, frame)
-            found = np.asarray(image.convert("L" if frame.channels == 1 else "RGB"), np.uint8)
+            check(image.size, path)
+            if image.mode not in _MODES:
+                raise ConfigError(
+                    f"has pixels of the kind {image.mode}",
+                    where=str(path),
+                    hint="give 8 bits a channel",
+                )
+            found = np.asarray(image.convert("L" if channels == 1 else "RGB"), np.uint8)
     except (ConfigError, MemoryError):
         raise
     except Exception as error:  # Pillow's decoders raise many types, documented nowhere
         raise ConfigError(f"not a readable image ({reason_of(error)})", where=str(path)) from error
-    return found.reshape(frame.height, frame.width, frame.channels)
-
-
-def _check_image(size: tuple[int, int], mode: str, path: Path, frame: Frame) -> None:
-    width, height = size
-    if (height, width) != (frame.height, frame.width):
-        raise ConfigError(
-            f"is {width} x {height} pixels; the model takes {frame.width} x {frame.height}",
-            where=str(path),
-            hint="edgec does not resize: scale and crop images as for training",
-        )
-    if mode not in _MODES:
-        raise ConfigError(
-            f"has pixels of the kind {mode}", where=str(path), hint="give 8 bits a channel"
-        )
+    return found.reshape(*found.shape[:2], channels)

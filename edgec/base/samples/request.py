@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from edgec.base.camera import CameraForm
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.limits import MAX_SAMPLE_BYTES
@@ -39,6 +40,7 @@ class InputSpec:
         rate: samples a second of sound that it takes as 16 bits; a longer recording gives what it
             begins with, or several samples; None: it takes none.
         sensor: what recordings of a sensor it takes; None: it takes none.
+        camera: what frames of a camera it takes, as bytes; None: it takes none.
     """
 
     name: str
@@ -49,6 +51,7 @@ class InputSpec:
     rows: int | None = None
     rate: int | None = None
     sensor: SensorForm | None = None
+    camera: CameraForm | None = None
 
     @property
     def sample(self) -> tuple[int, ...]:

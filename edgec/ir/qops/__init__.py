@@ -35,6 +35,7 @@ from edgec.ir.qops.chain import (
 )
 from edgec.ir.qops.choice import QCompare, QExtremum, QIsEqual, QWhere
 from edgec.ir.qops.forms import CodeMean, Monotone31, Requant31, Requantization, Rescale16x15
+from edgec.ir.qops.frame import QFrame
 from edgec.ir.qops.functions import Entries, Line, Logistic, QLut, QPRelu, QRescale, TableRule
 from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
 from edgec.ir.qops.log_mel import QLogMel
@@ -144,6 +145,7 @@ __all__ = [
     "QDiv",
     "QEmbedding",
     "QExtremum",
+    "QFrame",
     "QGemm",
     "QIsEqual",
     "QLogMel",

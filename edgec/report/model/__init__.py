@@ -12,6 +12,7 @@ from edgec.report.model.accuracy import (
     LossReport,
     finite,
 )
+from edgec.report.model.camera import CameraReport
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport, TensorGap
 from edgec.report.model.front_end import FrontEndReport
 from edgec.report.model.layers import COLLECTS, GrowthReport, LayerReport, PooledLayerReport
@@ -34,6 +35,7 @@ __all__ = [
     "SCHEMA",
     "BufferReport",
     "CalibrationReport",
+    "CameraReport",
     "CheckReport",
     "DecisionsReport",
     "EstimateReport",

@@ -21,6 +21,7 @@ from edgec.report.model.accuracy import (
     Int16Report,
     LossReport,
 )
+from edgec.report.model.camera import CameraReport
 from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport
 from edgec.report.model.front_end import FrontEndReport
 from edgec.report.model.layers import LayerReport, PooledLayerReport
@@ -62,6 +63,7 @@ class Report:
         rows: layers that run in turns of a few rows, and the other ways; None: not looked for.
         stream: how it runs frame by frame; None: it does not.
         front_end: how it takes samples of sound; None: it does not.
+        camera: how it takes frames of a camera; None: it does not.
         tuned: layers with kernels that were measured; None: no tune file was given.
     """
 
@@ -102,6 +104,7 @@ class Report:
     rows: RowsReport | None = None
     stream: StreamReport | None = None
     front_end: FrontEndReport | None = None
+    camera: CameraReport | None = None
     tuned: TunedReport | None = None
 
     @property

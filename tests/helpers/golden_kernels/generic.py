@@ -1,7 +1,10 @@
 """Small cases of the kernels of plain C."""
 
+from dataclasses import replace
+
 import specs as s
 
+from edgec.base.camera import CameraForm, Rectangle
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
@@ -33,6 +36,10 @@ _LOG_MEL_OF_MAGNITUDES = qops.QLogMel(
     high=32767,
 )
 
+_PART = Rectangle(24, 32, 3, 4)
+_COLOURS = qops.QFrame(CameraForm(30, 40, "rgb565", "big", _PART), 12, 20, 3, "area")
+_GRAY = qops.QFrame(CameraForm(30, 40, "gray", "big", _PART), 12, 20, 1, "area")
+_AS_GRAY = qops.QFrame(CameraForm(30, 40, "rgb888", "big", _PART), 12, 20, 1, "nearest")
 _ALL = qops.QSensorFeatures(3, 100, 50, STATISTICS, 100, -2_000_000, DType.INT8)
 _FEW = qops.QSensorFeatures(1, 64, 64, ("mean", "rms"), 0, 0, DType.INT16)
 
@@ -111,6 +118,11 @@ CASES: dict[str, KernelSpec] = {
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
     "log_mel": s.LogMel(*(2, 40, 400, 500), _LOG_MEL),
     "log_mel_magnitude": s.LogMel(*(1, 10, 480, 400), _LOG_MEL_OF_MAGNITUDES),
+    "frame": s.Frame(_COLOURS, DType.INT8, 3),
+    "frame_same_codes": s.Frame(_COLOURS, DType.INT8, 1),
+    "frame_gray": s.Frame(_GRAY, DType.INT8, 1),
+    "frame_gray_nearest": s.Frame(replace(_GRAY, method="nearest"), DType.INT8, 1),
+    "frame_of_colours_as_gray": s.Frame(_AS_GRAY, DType.INT16, 1),
     "biquad": s.Biquad(60, 3, 1, 4, 42),
     "biquad_decimated": s.Biquad(64, 1, 4, 2, 8),
     "sensor_features": s.SensorFeatures(2, 3, 40, _ALL),

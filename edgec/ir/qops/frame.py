@@ -1,0 +1,86 @@
+"""A camera's frame as the codes of an image: crop, resize, and a code for each byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.camera import (
+    AREA,
+    BIG,
+    BYTES_OF_PIXEL,
+    LITTLE,
+    MOST_PIXELS,
+    MOST_SIDE,
+    NEAREST,
+    CameraForm,
+    brightness,
+    resized,
+)
+from edgec.base.dtypes import Array, DType
+from edgec.ir.graph import Tensor, Value
+from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.qops.operands import CODES, Operand, table, value
+from edgec.ir.shapes import need
+
+_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class QFrame(IntegerOperator):
+    """x int8 [1, B], the bytes of a frame, in two's complement; codes int8 or int16 const
+    [1, 256] or [C, 256]; y in the type of the codes [1, height, width, C].
+
+    The pixels of `CameraForm.unpacked`, `resized`, with one channel of three as `brightness`;
+    ``y[..., c] = codes[c][pixel]``, or of the only row, where the codes have one.
+
+    Attributes:
+        form: the frame.
+        height, width: rows and columns of y.
+        channels: C, 1 or 3.
+        method: `NEAREST` or `AREA`.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        x: T = field(metadata=value(DType.INT8))
+        codes: T = field(metadata=table(*CODES))
+
+    form: CameraForm
+    height: int
+    width: int
+    channels: int
+    method: str
+
+    @property
+    def is_gray(self) -> bool:
+        """Whether colours become gray."""
+        return self.channels < self.form.channels
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        form, crop = self.form, self.form.crop
+        need(form.pixels in BYTES_OF_PIXEL and form.order in (BIG, LITTLE), "unknown pixels")
+        need(self.method in (NEAREST, AREA), f"no way to resize is called {self.method}")
+        sides = (form.height, form.width, self.height, self.width)
+        need(all(1 <= side <= MOST_SIDE for side in sides), "a side of another size")
+        need(inputs.x == (1, form.frame_bytes), "x is another frame")
+        need(min(crop.height, crop.width) >= 1 and min(crop.top, crop.left) >= 0, "no crop")
+        fits = crop.top + crop.height <= form.height and crop.left + crop.width <= form.width
+        need(fits, "the crop is no part of the frame")
+        need(crop.height * crop.width <= MOST_PIXELS, "the crop has too many pixels")
+        need(self.channels in (1, form.channels), "y has other channels")
+        need(inputs.codes in ((1, _BYTES), (self.channels, _BYTES)), "codes of other channels")
+        return (1, self.height, self.width, self.channels)
+
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        pixels = self.form.unpacked(inputs.x.array.view(np.uint8))
+        found = resized(pixels, self.height, self.width, self.method)
+        found = brightness(found) if self.is_gray else found
+        codes = inputs.codes.array
+        rows = np.arange(self.channels) if len(codes) > 1 else np.zeros(self.channels, np.int64)
+        return np.asarray(codes[rows, found])
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need(output.dtype is inputs.codes.dtype, "codes of another type than y")

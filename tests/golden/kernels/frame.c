@@ -1,0 +1,47 @@
+/* rgb565 frame of 40 x 30, 32 x 24 of it as 20 x 12 x 3 (area). */
+EDGEC_SEPARATE void frame_s8_0(const int8_t *x, const int8_t *codes, int8_t *y)
+{
+    enum { ROW = 80, PIXEL = 2 };
+    const uint8_t *line = (const uint8_t *)x + 248;
+    /* 2 rows become 1, 8 columns 5: a pixel of the frame has ROWS x COLUMNS parts. */
+    enum { TALL = 2, ROWS = 1, WIDE = 8, COLUMNS = 5 };
+    int32_t down = 0;
+    for (int32_t oy = 0; oy < 12; oy++) {
+        const uint8_t *from = line;
+        int32_t right = 0;
+        for (int32_t ox = 0; ox < 20; ox++) {
+            edgec_pixel_t sum = {0U, 0U, 0U};
+            const uint8_t *row = from;
+            int32_t begun = down;
+            for (int32_t height = TALL; height > 0; row += ROW) {
+                const int32_t rows = edgec_min_s32(ROWS - begun, height);
+                const uint8_t *p = row;
+                int32_t taken = right;
+                for (int32_t width = WIDE; width > 0; p += PIXEL) {
+                    const int32_t columns = edgec_min_s32(COLUMNS - taken, width);
+                    edgec_add_pixel(&sum, edgec_rgb565(((uint32_t)p[0] << 8) | p[1]), (uint32_t)(rows * columns));
+                    width -= columns;
+                    taken = 0;
+                }
+                height -= rows;
+                begun = 0;
+            }
+            const edgec_pixel_t found = edgec_mean_pixel(sum, TALL * WIDE);
+            *y++ = codes[found.red];
+            *y++ = codes[256 + found.green];
+            *y++ = codes[512 + found.blue];
+            right += WIDE % COLUMNS;
+            from += WIDE / COLUMNS * PIXEL;
+            if (right >= COLUMNS) {
+                right -= COLUMNS;
+                from += PIXEL;
+            }
+        }
+        down += TALL % ROWS;
+        line += TALL / ROWS * ROW;
+        if (down >= ROWS) {
+            down -= ROWS;
+            line += ROW;
+        }
+    }
+}
