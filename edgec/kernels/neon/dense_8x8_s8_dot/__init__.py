@@ -135,6 +135,30 @@ class Dense8x8(Dense, NeonLayer):
         return self.words % _WORD
 
     @property
+    def pairs(self) -> int:
+        """Pairs of blocks of a run before the last block, or the last two."""
+        return max(self.blocks - 1, 0) // 2
+
+    @property
+    def line_pieces(self) -> tuple[str, ...]:
+        """C macros of a run: `edgec/dense/dense_8x8_s8_dot.h`."""
+        pieces: list[str] = []
+        if self.blocks:
+            pieces.append("BEGIN")
+            if self.pairs:
+                pieces.append("PAIR" if self.pairs == 1 else "PAIRS")
+            ends = "" if self.last_words or self.lines == 1 else "_END"
+            pieces.append(("ODD" if self.blocks % 2 else "EVEN") + ends)
+        if self.last_words:
+            pieces.append(f"WORDS_{self.last_words}")
+        return tuple(f"EDGEC_NEON_DOT_{piece}" for piece in pieces)
+
+    @property
+    def is_whole(self) -> bool:
+        """All tiles have as many rows as are computed together."""
+        return (self.window.out_width if self.reads_strip else self.rows) % len(self.together) == 0
+
+    @property
     def stored_bytes(self) -> int:
         """Bytes of the weights of eight filters."""
         return self.lines * self.words * _WORD * FILTERS
