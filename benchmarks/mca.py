@@ -164,9 +164,11 @@ def _kernel(function: str) -> str:
     return "_".join(word for word in words if not word.isdigit())
 
 
-def row_of(block: Block, board: Board, program: str) -> Row:
-    """What a turn takes by both models."""
+def row_of(block: Block, board: Board, program: str) -> Row | None:
+    """What a turn takes by both models; None: llvm-mca does not support one of its instructions."""
     other = _by_mca(block, board, program)
+    if other is None:
+        return None
     if not block.instructions:
         return Row(block, other)
     model, first = core_model(board.core, board.fpu), block.instructions[0]
@@ -187,11 +189,11 @@ def _first_loads(instructions: Sequence[Instruction]) -> int:
     return sum(now and not before for before, now in zip([False, *kinds], kinds, strict=False))
 
 
-def _by_mca(block: Block, board: Board, program: str) -> float:
-    """Cycles of a turn by llvm-mca.
+def _by_mca(block: Block, board: Board, program: str) -> float | None:
+    """Cycles of a turn by llvm-mca; None: it does not support one of the instructions (IT).
 
     Raises:
-        SystemExit: it does not know an instruction or the core.
+        SystemExit: it fails in another way.
     """
     aarch64 = board.core.is_aarch64
     triple = "aarch64-linux-gnu" if aarch64 else "thumbv7em-none-eabihf"
@@ -208,6 +210,8 @@ def _by_mca(block: Block, board: Board, program: str) -> float:
             check=False,
         )
         found = [line for line in done.stdout.splitlines() if line.startswith("Total Cycles:")]
+        if "unsupported instruction" in done.stderr:
+            return None
         if done.returncode or not found:
             raise SystemExit(f"{program} fails for {block.function}:\n{done.stderr[:1000]}")
         cycles[turns] = int(found[0].split()[-1])
@@ -269,8 +273,15 @@ def main() -> None:
     for core in arguments.cores:
         board = load_board(BOARDS[core])
         blocks = [each for name in arguments.networks for each in blocks_of(name, board)]
-        rows = [row_of(each, board, program) for each in hottest(blocks, arguments.loops)]
+        found = [row_of(each, board, program) for each in hottest(blocks, arguments.loops)]
+        rows = [row for row in found if row is not None]
+        if not rows:
+            raise SystemExit(f"{program} supports no loop of a {board.core.value}")
         print(f"\n{table_of(core, rows)}", flush=True)
+        if len(rows) < len(found):
+            print(
+                f"{len(found) - len(rows)} more have instructions that llvm-mca does not support."
+            )
         for row in rows if arguments.show else ():
             print(f"\n{row.block.function}, {row.block.turns:,} turns:")
             print("\n".join(f"    {line}" for line in row.block.lines))
