@@ -8,7 +8,8 @@
 Firmware of single layers (`choice_shapes.py`), each with every kernel that could compute it, is
 built and run in the emulator.  A price is what a run of a part takes (`KernelFamily.parts`) with
 memory that never waits: least squares of relative errors over all layers of a family, none
-negative.  The layers are judged with the flash of the board.
+negative.  The layers are judged with the flash of the board.  Of Cortex-A cores, which have no
+cycle model, executed instructions take the place of cycles.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from choice_layers import Layer, graph_of, measure
+from choice_layers import Layer, graph_of, measure, nodes_of
 from choice_shapes import held_out, training
 
 from edgec.commands.tune_search import CLOSE
@@ -38,6 +39,9 @@ BOARDS = {
     "m4": "nucleo_l4r5zi",
     "m7": "nucleo_h7a3zi_q",
     "m33": "nucleo_u575zi_q",
+    "a7": "raspberry_pi_2",
+    "a53": "raspberry_pi_3",
+    "a76": "raspberry_pi_5",
 }
 """A board of each core."""
 _HEAD = (
@@ -77,7 +81,7 @@ def of_family(layers: Sequence[Layer], core: str, family: str) -> list[Layer]:
 
     def computes(layer: Layer) -> bool:
         graph = graph_of([layer])
-        found = kernel_candidates(graph, graph.nodes[0], target)
+        found = kernel_candidates(graph, *nodes_of(graph), target)
         return any(each.spec.family == family for each in found)
 
     return [layer for layer in layers if not family or computes(layer)]
@@ -115,7 +119,7 @@ def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, 
 def _ways(layer: Layer, taken: Taken, target: Target) -> list[Way]:
     graph, estimator = graph_of([layer]), Estimator.of(target)
     ways = []
-    for each in kernel_candidates(graph, graph.nodes[0], target):
+    for each in kernel_candidates(graph, *nodes_of(graph), target):
         parts = each.family.parts(each.spec, Run(estimator.form))
         counts = {} if parts is None or UNMEASURED in parts.counts else parts.counts
         if each.way in taken:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from choice_layers import Layer
 
 from edgec.base.dtypes import DType
+from edgec.ir.qops.signs import SIGNS
 
 _TRAINING_ROWS = (
     (8, 1),
@@ -221,6 +222,34 @@ _TRAINING_WIDE = (
     *((8, 8), (16, 4), (32, 10), (256, 2), (40, 40), (30, 5), (48, 64), (90, 3), (128, 32)),
     *((200, 10), (7, 9), (33, 6), (64, 100), (12, 90), (512, 4), (20, 16)),
 )
+_TRAINING_SIGNS = (
+    (8, 8, 64, 64, (3, 3), 1),
+    (6, 6, 32, 48, (3, 3), 1),
+    (10, 10, 96, 32, (1, 1), 1),
+    (5, 5, 128, 64, (3, 3), 1),
+    (12, 12, 32, 16, (3, 3), 2),
+    (7, 7, 40, 33, (3, 3), 1),
+    (1, 1, 256, 64, (1, 1), 1),
+    (1, 1, 640, 20, (1, 1), 1),
+    (1, 6, 192, 40, (1, 1), 1),
+    (4, 4, 256, 32, (3, 3), 1),
+    (9, 9, 16, 24, (5, 5), 2),
+    (11, 5, 72, 9, (3, 3), 1),
+    (3, 3, 512, 64, (1, 1), 1),
+    (16, 1, 64, 32, (5, 1), 1),
+    (6, 8, 160, 12, (2, 2), 2),
+    (14, 14, 32, 32, (3, 3), 1),
+    (2, 2, 320, 128, (1, 1), 1),
+    (13, 13, 20, 10, (3, 3), 2),
+)
+_HELD_OUT_SIGNS = (
+    (8, 8, 48, 40, (3, 3), 1),
+    (6, 5, 128, 32, (3, 3), 2),
+    (1, 1, 400, 36, (1, 1), 1),
+    (9, 9, 64, 24, (1, 1), 1),
+    (4, 4, 192, 64, (3, 3), 1),
+    (10, 10, 32, 20, (5, 5), 1),
+)
 _HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
 _HELD_OUT_LINES = (
     (6, 1, 96, (6, 1)),
@@ -287,14 +316,14 @@ def training() -> list[Layer]:
     """Layers to fit prices to."""
     depthwise = (*_TRAINING_DEPTHWISE, *_TRAINING_WINDOWS)
     found = _layers(_TRAINING_ROWS, _TRAINING_IMAGES, depthwise, _TRAINING_AFTER)
-    return found + _lines(_TRAINING_LINES) + _wide(_TRAINING_WIDE)
+    return found + _lines(_TRAINING_LINES) + _wide(_TRAINING_WIDE) + _signs(_TRAINING_SIGNS)
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
     depthwise = (*_HELD_OUT_DEPTHWISE, *_HELD_OUT_WINDOWS)
     found = _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, depthwise, _HELD_OUT_AFTER)
-    return found + _lines(_HELD_OUT_LINES) + _wide(_HELD_OUT_WIDE)
+    return found + _lines(_HELD_OUT_LINES) + _wide(_HELD_OUT_WIDE) + _signs(_HELD_OUT_SIGNS)
 
 
 def _layers(
@@ -333,4 +362,13 @@ def _wide(rows: Sequence[tuple[int, int]]) -> list[Layer]:
         Layer(1, 1, *sizes, x=x, y=y)
         for number, sizes in enumerate(rows)
         for x, y in (types if number % 2 else types[:1])
+    ]
+
+
+def _signs(shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int]]) -> list[Layer]:
+    """Layers of signs to signs, to codes, and, every third one, to codes that are added up."""
+    return [
+        Layer(*shape, residual=added, x=SIGNS, y=y)
+        for number, shape in enumerate(shapes)
+        for y, added in ((SIGNS, False), (DType.INT8, number % 3 == 0))
     ]

@@ -10,8 +10,8 @@
 `edgec.kernels.select.kernel_candidates` lists what could compute a layer: families, and the loops
 of a family.  The first build is what `edgec compile` makes; in each further one, every layer has
 its next candidate.  All builds are traced on the same input with the flash of the board, and must
-give the same outputs.  A layer's gap is what its kernel takes in the first build, beyond the least
-that any candidate took.
+give the same outputs.  Of boards with Linux executed instructions take the place of cycles.  A
+layer's gap is what its kernel takes in the first build, beyond the least that any candidate took.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 from built import firmware_of
+from choice_layers import run_steps
 from data_folder import add_data_option, chosen_data_folder
 from profile_networks import ALL, DEFAULT, OPTIONS, OWN, model_of
 
@@ -37,12 +38,8 @@ from edgec.commands.tune_search import CLOSE
 from edgec.ir.graph import Graph
 from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels
 from edgec.lower.placed import lowered
-from edgec.profile.pricing import Pricer
-from edgec.sim.emulator_image import load_image
-from edgec.sim.trace import trace_inference
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
-from edgec.timing.core import core_model
 from edgec.workflow.integer import integer_model
 
 BOARDS = (
@@ -51,6 +48,9 @@ BOARDS = (
     "nucleo_u575zi_q",
     "nucleo_g0b1re",
     "nucleo_f207zg",
+    "raspberry_pi_2",
+    "raspberry_pi_3",
+    "raspberry_pi_5",
 )
 _COLUMNS = ("network", "board", "layer", "chosen", "cycles", "best", "cycles", "gap")
 
@@ -135,10 +135,8 @@ def _measured(
     with tempfile.TemporaryDirectory() as name:
         placement = placement_report(made, share, board)
         elf = firmware_of(made.program, board, Path(name), placement)
-        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
-        run = trace_inference(elf, board, inputs, pace=pricer.pace)
-    taken = [pricer.price(segment).total.cycles for segment in run.trace.segments]
-    return taken, list(run.outputs)
+        counts, outputs = run_steps(elf, board, inputs)
+    return [each.cycles for each in counts], outputs
 
 
 def _row(

@@ -120,8 +120,9 @@ def write(changed: dict[str, Operations]) -> None:
     PRICES_FILE.write_text("\n".join(lines) + "\n", "utf-8")
     write_tables(
         {
-            _SERVED[core][0].price_key: {TABLE: part_prices(core, each)}
+            served.price_key: {TABLE: part_prices(core, each)}
             for core, each in changed.items()
+            for served in _SERVED[core]
         }
     )
 

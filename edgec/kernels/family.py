@@ -179,6 +179,8 @@ class KernelFamily(Generic[S]):
             them.
         prices: the table of prices that its parts are in; "": one of its own.
         saves_flash: it is chosen for the flash that it saves, whatever it takes.
+        vectorized: its loops are C that a compiler for NEON turns into vector instructions or not,
+            which no count foretells: there its estimates choose nothing.
     """
 
     spec_type: type[S]
@@ -200,6 +202,7 @@ class KernelFamily(Generic[S]):
     parts: Callable[[S, Run], Parts | None] = _uncounted
     prices: str = ""
     saves_flash: bool = False
+    vectorized: bool = False
 
     def has_code_for(self, graph: Graph, node: Node) -> bool:
         """Whether the node is one of its operators, with types and a form that it has code for."""

@@ -226,6 +226,7 @@ def _ways(
         for family in families
         if family is not first[0]
         and not family.saves_flash
+        and not (target.has_neon and family.vectorized)
         and family.has_code_for(graph, node)
         and estimator.knows(family)
         and (family.computes or family.accepts)(graph, node, target)

@@ -50,21 +50,38 @@ def count_kinds(code: bytes, address: int, kind: CodeKind) -> BlockKinds:
         ConfigError: capstone is too old.
         SimulationError: bytes that are no instruction.
     """
+    found = disassembled(code, address, kind)
+    return BlockKinds(
+        len(found),
+        simd=sum(_SIMD_REGISTER.search(operands) is not None for _, operands in found),
+        loads=sum(mnemonic.startswith(_LOADS) for mnemonic, _ in found),
+        stores=sum(mnemonic.startswith(_STORES) for mnemonic, _ in found),
+    )
+
+
+def disassembled(code: bytes, address: int, kind: CodeKind) -> list[tuple[str, str]]:
+    """Mnemonic and operands of each instruction of a block.
+
+    Args:
+        code: its instructions.
+        address: address of the first instruction.
+        kind: its instruction set.
+
+    Raises:
+        ConfigError: capstone is too old.
+        SimulationError: bytes that are no instruction.
+    """
     if _capstone.cs_version()[0] < 5:
         raise ConfigError("capstone is too old", hint='pip install "capstone>=5"')
-    disassembler = _capstone.Cs(*_MODES[kind])
-    total = simd = loads = stores = 0
+    found: list[tuple[str, str]] = []
     end = address
-    for at, size, mnemonic, operands in disassembler.disasm_lite(code, address):
-        total += 1
-        simd += _SIMD_REGISTER.search(operands) is not None
-        loads += mnemonic.startswith(_LOADS)
-        stores += mnemonic.startswith(_STORES)
+    for at, size, *texts in _capstone.Cs(*_MODES[kind]).disasm_lite(code, address):
+        found.append((texts[0], texts[1]))
         end = at + size
     if end != address + len(code):
         left = code[end - address :][:4].hex(" ")
         raise SimulationError(f"not an instruction of {kind.value}: {left}", where=f"{end:#010x}")
-    return BlockKinds(total, simd, loads, stores)
+    return found
 
 
 _MODES = {

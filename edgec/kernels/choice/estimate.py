@@ -48,7 +48,8 @@ class Estimator:
         if not target.price_key:
             return cls(form, {}, flash, compares=False, products=None)
         found = core_prices(target.price_key)
-        return cls(form, found.families, flash, target.is_cortex_m, found.products)
+        compares = target.is_cortex_m or target.has_neon
+        return cls(form, found.families, flash, compares, found.products)
 
     def knows(self, family: KernelFamily[Any]) -> bool:
         """Whether the parts of a family's kernels have prices."""

@@ -168,7 +168,7 @@ static void dense_4x4_s8_neon_s8_0(const int8_t *x, const int8_t *residual, int8
                     if (iy < 0 || iy >= HEIGHT) {
                         memset(row, p.x_zero_point, ROW);
                     } else {
-                        memcpy(row + PAD_LEFT * CHANNELS, x + iy * WIDTH * CHANNELS, 15);
+                        edgec_neon_copy(row + PAD_LEFT * CHANNELS, x + iy * WIDTH * CHANNELS, 15);
                     }
                 }
             }

@@ -1,7 +1,8 @@
+EDGEC_NEON_DOT8(dense_8x8_s8_dot_s8_0_sums, EDGEC_NEON_DOT_BEGIN EDGEC_NEON_DOT_EVEN, EDGEC_NEON_DOT_NO_NEXT)
 EDGEC_SEPARATE void dense_8x8_s8_dot_s8_0_tile(const int8_t *const *rows, const edgec_conv_params_t *params,
 int8_t *y, int32_t count)
 {
-    enum { UNITS = 13, LINES = 1, STEP = 0, BLOCKS = 2 };
+    enum { UNITS = 13, LINES = 1, STEP = 0, PAIRS = 0 };
     const edgec_conv_params_t p = *params;
     const int16x8_t y_zero_point = vdupq_n_s16((int16_t)p.y_zero_point);
     const int8x16_t least = vdupq_n_s8((int8_t)p.act_min);
@@ -17,10 +18,10 @@ int8_t *y, int32_t count)
     const int32_t row7 = edgec_min_s32(count - 1, 7) * UNITS;
     const int8_t *weights = p.weights;
     int32_t o = 0;
-    for (; o < 8; o += 8, weights += 256) {
+    for (; o < 8; o += 8) {
         const int32x4_t multiplier0 = vld1q_s32(p.multiplier + o + 0);
         const int32x4_t multiplier1 = vld1q_s32(p.multiplier + o + 4);
-        const edgec_neon_dot_t tile = edgec_neon_dot8(rows, weights, LINES, BLOCKS, STEP, p.bias + o);
+        const edgec_neon_dot_t tile = dense_8x8_s8_dot_s8_0_sums(rows, &weights, LINES, PAIRS, STEP, p.bias + o);
         {
             const int32x4_t sum0 = tile.sum[0][0];
             const int32x4_t sum1 = tile.sum[0][1];
@@ -105,7 +106,7 @@ int8_t *y, int32_t count)
     {
         const int32x4_t multiplier0 = vld1q_s32(p.multiplier + o + 0);
         const int32x4_t multiplier1 = vld1q_s32(p.multiplier + o + 4);
-        const edgec_neon_dot_t tile = edgec_neon_dot8(rows, weights, LINES, BLOCKS, STEP, p.bias + o);
+        const edgec_neon_dot_t tile = dense_8x8_s8_dot_s8_0_sums(rows, &weights, LINES, PAIRS, STEP, p.bias + o);
         {
             const int32x4_t sum0 = tile.sum[0][0];
             const int32x4_t sum1 = tile.sum[0][1];

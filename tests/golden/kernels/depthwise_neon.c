@@ -35,7 +35,7 @@ EDGEC_SEPARATE void depthwise_s8_neon_s8_0(const int8_t *x, int8_t *y, int8_t *s
             if (iy < 0 || iy >= HEIGHT) {
                 memset(row, p.x_zero_point, ROW);
             } else {
-                memcpy(row + PAD_LEFT * CHANNELS, x + iy * WIDTH * CHANNELS, 72);
+                edgec_neon_copy(row + PAD_LEFT * CHANNELS, x + iy * WIDTH * CHANNELS, 72);
             }
         }
         int8_t *const to = y + oy * OUT_ROW;

@@ -178,4 +178,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     arguments=arguments,
     parts=parts,
+    vectorized=True,
 )

@@ -157,4 +157,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     parts=parts,
+    vectorized=True,
 )

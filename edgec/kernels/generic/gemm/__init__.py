@@ -138,4 +138,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     lengths=Counted("rows"),
     parts=parts,
+    vectorized=True,
 )

@@ -20,6 +20,7 @@ from edgec.kernels.common.binary import (
 )
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_blocks, with_ending
+from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
 from edgec.kernels.neon.layer import NeonLayer, has_full_range
@@ -145,6 +146,29 @@ def arguments(graph: Graph, node: Node, spec: Binary4x4, pool: ConstantPool) -> 
     return binary_arguments(graph, node, spec, pool, pack, ROWS)
 
 
+def parts(spec: Binary4x4, _run: Run) -> Parts:
+    """Tiles of four pixels and filters, the last ones filled up; gathered windows."""
+    w = spec.window
+    blocks = -(-w.out_pixels // ROWS)
+    pixels, tiles = blocks * ROWS, blocks * spec.stored_filters // ROWS
+    beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
+    copies = "run" if spec.copies_runs else "tap"
+    return Parts(
+        {
+            "call": 1,
+            "pixel": pixels,
+            copies: pixels * (w.kernel_h if spec.copies_runs else w.taps),
+            "tap of a window beyond an edge": beyond * w.taps if spec.copies_runs else 0,
+            "vector of a pixel": pixels * spec.vectors,
+            "tile of signs" if spec.gives_signs else "tile of codes": tiles,
+            "vector of a tile": tiles * spec.vectors,
+            "half of a tile": tiles if spec.half_bytes else 0,
+            "word of signs": blocks * spec.out_words if spec.gives_signs else 0,
+            "addition": tiles if spec.adds else 0,
+        }
+    )
+
+
 FAMILY = KernelFamily(
     spec_type=Binary4x4,
     operators=OPERATORS,
@@ -152,4 +176,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     accepts=accepts,
     arguments=arguments,
+    parts=parts,
 )

@@ -287,17 +287,33 @@ def arguments(graph: Graph, node: Node, spec: Dense4x4, pool: ConstantPool) -> t
 
 
 def parts(spec: Dense4x4, _run: Run) -> Parts:
-    """Tiles of four rows and filters; the last ones are filled up, except for a lone row."""
-    depth = spec.blocks * LANES
-    rows = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
-    filters = -(-spec.out_channels // ROWS)
+    """Tiles of four rows and filters, of which the last ones are filled up, and of a lone row; rows
+    that are packed, gathered, or copied.
+    """
+    w, filters = spec.window, -(-spec.out_channels // ROWS)
+    tiles = -(-spec.rows // ROWS)
+    lone = 0 if spec.single is None else 1
+    four = tiles - lone if spec.tile is not None else 0
+    block = "block of a pair" if spec.paired else "block"
+    packed_rows = 0 if spec.reads_in_place else tiles * ROWS
+    gathered = packed_rows if spec.rows_come in ("strip", "gathered") else 0
+    strip_rows = w.out_height * w.kernel_h if spec.rows_come in ("strip", "in place") else 0
+    copies = "run" if spec.copies_runs else "tap"
     return Parts(
         {
-            "product": rows * filters * ROWS * depth,
-            "tile": -(-rows // ROWS) * filters,
-            "word of a row": rows * depth / 4,
-            "output": spec.out_elements,
-            "addition": spec.out_elements if spec.residual_shift is not None else 0,
+            "call": 1,
+            "tile": four * filters,
+            f"{block} of a tile": four * filters * spec.blocks,
+            "lone row": lone * filters,
+            f"{block} of a lone row": lone * filters * spec.blocks,
+            "row": packed_rows,
+            "vector of a row": packed_rows * spec.blocks,
+            "gathered row": gathered,
+            copies: gathered * (w.kernel_h if spec.copies_runs else w.taps),
+            "vector of a gathered row": 0 if spec.packs_runs else gathered * spec.blocks,
+            "copied row": strip_rows,
+            "vector of a copied row": strip_rows * -(-spec.strip.copied_bytes // LANES),
+            "addition": spec.out_elements if spec.adds else 0,
         }
     )
 

@@ -135,6 +135,30 @@ class Dense8x8(Dense, NeonLayer):
         return self.words % _WORD
 
     @property
+    def pairs(self) -> int:
+        """Pairs of blocks of a run before the last block, or the last two."""
+        return max(self.blocks - 1, 0) // 2
+
+    @property
+    def line_pieces(self) -> tuple[str, ...]:
+        """C macros of a run: `edgec/dense/dense_8x8_s8_dot.h`."""
+        pieces: list[str] = []
+        if self.blocks:
+            pieces.append("BEGIN")
+            if self.pairs:
+                pieces.append("PAIR" if self.pairs == 1 else "PAIRS")
+            ends = "" if self.last_words or self.lines == 1 else "_END"
+            pieces.append(("ODD" if self.blocks % 2 else "EVEN") + ends)
+        if self.last_words:
+            pieces.append(f"WORDS_{self.last_words}")
+        return tuple(f"EDGEC_NEON_DOT_{piece}" for piece in pieces)
+
+    @property
+    def is_whole(self) -> bool:
+        """All tiles have as many rows as are computed together."""
+        return (self.window.out_width if self.reads_strip else self.rows) % len(self.together) == 0
+
+    @property
     def stored_bytes(self) -> int:
         """Bytes of the weights of eight filters."""
         return self.lines * self.words * _WORD * FILTERS
@@ -302,22 +326,30 @@ def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> t
 
 
 def parts(spec: Dense8x8, _run: Run) -> Parts:
-    """Tiles of eight rows and filters; copied rows or windows."""
-    w = spec.window
+    """Tiles of eight rows and filters, with the runs that they read; copied rows, and windows."""
+    w, filters = spec.window, -(-spec.out_channels // FILTERS)
     tiles = w.out_height * -(-w.out_width // ROWS) if spec.reads_strip else -(-spec.rows // ROWS)
-    filters = -(-spec.out_channels // FILTERS)
-    vectors = tiles * filters * spec.lines * _vectors(spec.words * _WORD)
+    strip_rows = w.out_height * w.kernel_h if spec.copies_rows else 0
+    runs = tiles * filters * spec.lines
     single = spec.is_single
+    windows = 0 if spec.reads_strip or spec.reads_image else spec.rows
+    lines, place = w.kernel_h, "a copied row"
+    if not spec.gathers_strip:
+        lines, place = (w.kernel_h, "x") if spec.copies_runs else (w.taps, "x, by taps")
     return Parts(
         {
-            "vector of a tile": 0 if single else vectors,
-            "vector of a single row": vectors if single else 0,
+            "call": 1,
             "tile": tiles * filters,
-            "row of a strip": w.out_height * w.kernel_h if spec.reads_strip else 0,
-            "row of a window": 0
-            if spec.reads_strip or spec.reads_image
-            else spec.rows * w.kernel_h,
-            "output": spec.out_elements,
+            "run of a tile": runs,
+            "vector of a tile": 0 if single else runs * spec.blocks,
+            "words of a run": runs if spec.last_words else 0,
+            "word of a run": runs * spec.last_words,
+            "vector of a single row": runs * spec.blocks if single else 0,
+            "copied row": strip_rows,
+            "vector of a copied row": strip_rows * _vectors(spec.strip.copied_bytes),
+            "window": windows,
+            f"part of a window from {place}": windows * lines,
+            "vector of a window": windows * _vectors(spec.depth),
             "addition": spec.out_elements if spec.adds else 0,
         }
     )
