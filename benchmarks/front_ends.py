@@ -33,9 +33,9 @@ from edgec.base.options import CompileOptions, FrontEndOptions, Placement, Strea
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import PRESETS, MelParameters
 from edgec.profile.run import profile
+from edgec.workflow.codes import to_model
 from edgec.workflow.evaluation import evaluate
 from edgec.workflow.listening import listening
-from edgec.workflow.session import to_model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "helpers"))
 

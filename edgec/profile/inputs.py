@@ -12,8 +12,9 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples import SampleFile, Samples, load_samples
 from edgec.report.model import Report, TensorReport
+from edgec.workflow.codes import encode
 from edgec.workflow.model_samples import fitting, steps_of
-from edgec.workflow.session import encode, length_of
+from edgec.workflow.session import length_of
 
 _SEED = 20240522
 

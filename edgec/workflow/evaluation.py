@@ -26,16 +26,11 @@ from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.camera import original_images
+from edgec.workflow.codes import to_model
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
 from edgec.workflow.front_end import codes_of, faults_of, front_of, original_inputs
 from edgec.workflow.model_samples import input_specs
-from edgec.workflow.session import (
-    MODEL_COPY,
-    Progress,
-    check_width,
-    open_session,
-    to_model,
-)
+from edgec.workflow.session import MODEL_COPY, Progress, check_width, open_session
 
 _LAST = "evaluation.json"
 _MAX_LAST_BYTES = 64 * 1024

@@ -15,9 +15,10 @@ from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.ir.specialize import specialized
 from edgec.report.model import Report
+from edgec.workflow.codes import encode
 from edgec.workflow.model_samples import fitting, runs_without_output, steps_of
 from edgec.workflow.reference import read_reference
-from edgec.workflow.session import Progress, encode, length_of
+from edgec.workflow.session import Progress, length_of
 from edgec.workflow.validation_outputs import noise_inputs
 
 BINS = 64

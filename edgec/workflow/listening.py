@@ -18,9 +18,10 @@ from edgec.base.samples.request import SensorForm
 from edgec.base.samples.sound_faults import sound_faults
 from edgec.report.model import FrontEndReport, Report
 from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.codes import decode
 from edgec.workflow.live import Live, live_model
 from edgec.workflow.model_samples import stacked
-from edgec.workflow.session import Progress, build_on_device, decode
+from edgec.workflow.session import Progress, build_on_device
 
 _QUIET_S = 5.0
 """A board that says nothing for so long hears nothing."""

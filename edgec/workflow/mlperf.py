@@ -18,7 +18,7 @@ from edgec.codegen.cliterals import c_float, c_list
 from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.project_contexts import MlperfContext
 from edgec.report.model import TensorReport
-from edgec.workflow.session import encode
+from edgec.workflow.codes import encode
 
 ENERGY_BAUD = 9600
 DECIMALS = 3

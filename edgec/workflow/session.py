@@ -28,6 +28,7 @@ from edgec.sim.host import runs_natively
 from edgec.sim.host_process import host_process
 from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.platformio import FirmwareFiles
+from edgec.workflow.codes import decode, encode
 from edgec.workflow.model_samples import fitting, stacked, steps_of
 
 Progress = Callable[[int, int], None]
@@ -35,7 +36,6 @@ TARGETS = ("host", "emulator", "device")
 """Targets that can run the model of a build folder."""
 _SLOWEST_CYCLES_PER_MAC = 200
 _LEAST_TIMEOUT_S = 30.0
-_PART_ELEMENTS = 1 << 16
 LIBRARY_DIR = "library"
 MODEL_COPY = "model"
 """Name of the copy of the model in a build, without the suffix of its format."""
@@ -56,61 +56,6 @@ class IntegerModel(Protocol):
         `length`: of a run, in a model of variable length; None: the longest.  `every`: runs after
         which the state is reset; 0: it is not.
         """
-
-
-def encode(samples: Array, tensor: TensorReport) -> Array:
-    """Model-side samples [N, ...] to library codes int8 [N, ...library shape without batch].
-
-    Floats are quantized; integers are taken as codes when the model itself takes integers.
-
-    Raises:
-        ConfigError: integer samples beyond the model's integer type.
-    """
-    axes = tensor.layout or tuple(range(len(tensor.shape)))
-    # The batch axis stays first (the layout pass never moves it).
-    moved = samples.transpose(axes)
-    if tensor.library_dtype == "int32":
-        return _whole(moved, tensor)
-    if tensor.dtype != "float32" and samples.dtype.kind in "iu":
-        return _recode(moved, tensor)
-    codes = np.empty(moved.shape, tensor.quant.dtype.numpy)
-    # A part at a time, whose float64 numbers stay in the cache.
-    step = max(1, _PART_ELEMENTS // max(1, moved[:1].size))
-    for at in range(0, len(moved), step):
-        part = moved[at : at + step].astype(np.float32)
-        codes[at : at + step] = tensor.quant.quantize(part)
-    return codes
-
-
-def to_model(samples: Array, tensor: TensorReport) -> Array:
-    """Samples as the model's own input takes them: floats are quantized if it takes integers."""
-    if tensor.dtype == "float32" or samples.dtype.kind in "iu":
-        return samples.astype(tensor.dtype)
-    return _own_integers(tensor.quant.quantize(samples), tensor)
-
-
-def _own_integers(codes: Array, tensor: TensorReport) -> Array:
-    """int8 codes of the library in the model's integer type."""
-    if tensor.dtype == "uint8":
-        return (codes.astype(np.int16) + 128).astype(np.uint8)
-    return codes.astype(tensor.dtype)
-
-
-def decode(codes: Array, tensor: TensorReport) -> Array:
-    """Library outputs to what the model gives: float32, or its own integers.
-
-    Args:
-        codes: [N, ...library shape without batch...], or with an axis more, [N, ...library
-            shape...], of an output whose first axis is no batch.
-        tensor: the output.
-    """
-    more = codes.ndim - len(tensor.library_shape)
-    if tensor.layout:
-        back = (int(axis) + more for axis in np.argsort(tensor.layout))
-        codes = codes.transpose((*range(more), *back))
-    if tensor.dtype == "float32":
-        return tensor.quant.dequantize(codes)
-    return _own_integers(codes, tensor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,29 +326,3 @@ def firmware_program(folder: Path, report: Report) -> Path:
             "holds no firmware", where=str(folder), hint="compile it again without --no-build"
         )
     return path
-
-
-def _whole(numbers: Array, tensor: TensorReport) -> Array:
-    """Token ids and masks as int32.
-
-    Raises:
-        ConfigError: no whole numbers of 32 bits.
-    """
-    whole = numbers.astype(np.int32)
-    if not np.array_equal(whole, numbers):
-        raise ConfigError(
-            "holds other than whole numbers of 32 bits", where=tensor.name, hint="give int32"
-        )
-    return np.ascontiguousarray(whole)
-
-
-def _recode(codes: Array, tensor: TensorReport) -> Array:
-    """Integers of the model's own type as the library's (uint8 moves down by 128)."""
-    info = np.iinfo(tensor.dtype)
-    if codes.min() < info.min or codes.max() > info.max:
-        raise ConfigError(
-            f"values {codes.min()}..{codes.max()} are outside the model's {tensor.dtype} input",
-            where=tensor.name,
-        )
-    shift = 128 if tensor.dtype == "uint8" else 0
-    return np.ascontiguousarray(codes.astype(np.int32) - shift).astype(tensor.library_dtype)

@@ -20,12 +20,7 @@ from edgec.sim.host_process import HostProcess, host_process
 from edgec.sim.link import RequestError
 from edgec.sim.protocol import FirmwareClient
 from edgec.sim.replies import FirmwareStep
-from edgec.workflow.session import (
-    LIBRARY_DIR,
-    TARGETS,
-    build_on_device,
-    firmware_program,
-)
+from edgec.workflow.session import LIBRARY_DIR, TARGETS, build_on_device, firmware_program
 
 
 @dataclass(frozen=True, slots=True)

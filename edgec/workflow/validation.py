@@ -25,9 +25,10 @@ from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
 from edgec.report.model import COLLECTS, LayerReport, Report
 from edgec.sim.compare import channels_of, codes_of_call
+from edgec.workflow.codes import encode
 from edgec.workflow.model_samples import steps_of
 from edgec.workflow.reference import read_reference
-from edgec.workflow.session import Progress, encode, length_of
+from edgec.workflow.session import Progress, length_of
 from edgec.workflow.traced import TracedSample, TracedStep, open_tracer
 from edgec.workflow.validation_outputs import (
     OutputValidation,

@@ -12,6 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples import InputSpec, SampleFile, load_given
 from edgec.report.model import Report, TensorReport
+from edgec.workflow.codes import decode, to_model
 from edgec.workflow.evaluation import check_labels, classes_of, decision, original_outputs
 from edgec.workflow.model_samples import (
     about_outputs,
@@ -20,7 +21,7 @@ from edgec.workflow.model_samples import (
     stacked,
 )
 from edgec.workflow.output_metrics import Distance, distance
-from edgec.workflow.session import decode, length_of, to_model
+from edgec.workflow.session import length_of
 
 _NOISE_SAMPLES = 3
 _SEED = 20240521

@@ -13,9 +13,10 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.samples import SampleFile, load_samples
 from edgec.report.model import Report
+from edgec.workflow.codes import decode, encode
 from edgec.workflow.live import Live, live_model
 from edgec.workflow.model_samples import fitting, stacked, steps_of
-from edgec.workflow.session import decode, encode, length_of
+from edgec.workflow.session import length_of
 from edgec.workflow.validation_outputs import noise
 
 _NOISE_AT_ONCE = 8

@@ -19,8 +19,8 @@ from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import PRESETS, parameters_of
 from edgec.interp import run_stream
 from edgec.profile.run import profile
+from edgec.workflow.codes import to_model
 from edgec.workflow.listening import listening
-from edgec.workflow.session import to_model
 from edgec.workflow.validation import validate
 
 OKAY_NABU = "microwakeword_okay_nabu_int8.tflite"

@@ -19,7 +19,7 @@ from edgec.base.samples import Normalize
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.interp import run_graph
 from edgec.sim.host import HostModel
-from edgec.workflow.session import decode, encode
+from edgec.workflow.codes import decode, encode
 
 Capsys = pytest.CaptureFixture[str]
 RNG = np.random.default_rng(3)

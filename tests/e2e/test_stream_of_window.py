@@ -24,7 +24,8 @@ from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel
 from edgec.sim.native import STATUS_NAMES
 from edgec.toolchain.platformio import FirmwareFiles
-from edgec.workflow.session import LIBRARY_DIR, encode
+from edgec.workflow.codes import encode
+from edgec.workflow.session import LIBRARY_DIR
 from edgec.workflow.validation import validate
 
 BOARDS = ("nucleo_f446re", "nucleo_g0b1re")

@@ -43,9 +43,9 @@ from edgec.importers.tflite.load_tensor import FileModel
 from edgec.interp import run_graph
 from edgec.quant.common.report import CalibrationSource
 from edgec.report.model import Report
+from edgec.workflow.codes import encode
 from edgec.workflow.integer import integer_model
 from edgec.workflow.rounding import rounding_of
-from edgec.workflow.session import encode
 
 POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
 IMAGE = (1, 5, 6, 3)

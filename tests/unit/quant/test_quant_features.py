@@ -15,8 +15,8 @@ from edgec.exporters.onnx.export import export_qdq
 from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph_batch
 from edgec.ir.qparams import QuantParams
+from edgec.workflow.codes import encode
 from edgec.workflow.integer import IntegerModel, graph_side, integer_model
-from edgec.workflow.session import encode
 
 RNG = np.random.default_rng(5)
 UNITS = np.asarray([1.0, 0.01, 900.0, 30.0, 0.5, 4000.0])

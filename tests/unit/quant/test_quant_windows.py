@@ -17,8 +17,8 @@ from edgec.importers.formats import import_model
 from edgec.interp import run_graph_batch
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import quantize
+from edgec.workflow.codes import encode
 from edgec.workflow.integer import IntegerModel, graph_side, integer_model
-from edgec.workflow.session import encode
 
 RNG = np.random.default_rng(6)
 MEAN = np.asarray([20.0, 101325.0, 5e4, 1e-3])
