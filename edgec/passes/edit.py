@@ -39,6 +39,15 @@ def sweep(graph: Graph, rule: Rule) -> Graph:
     return _swept(graph, rule)
 
 
+def pads_ones(node: Node) -> bool:
+    """Whether a node puts ones around what it reads."""
+    match node.attrs:
+        case ops.Pad(mode=ops.PadMode.CONSTANT, value=1.0):
+            return True
+        case _:
+            return False
+
+
 def unreshaped(graph: Graph, name: str) -> str:
     """The value of which another one is a reshape, through any number of them."""
     node = graph.producers.get(name)

@@ -32,6 +32,7 @@ class Layer:
     dilations: tuple[int, int] = (1, 1)
     end: str = "signs"
     wide: bool = False
+    ones: bool = False
 
 
 class Layers:
@@ -109,7 +110,11 @@ class Layers:
             made = qops.QBinaryGemm(**attrs)
         else:
             made = qops.QBinaryConv(
-                **attrs, strides=layer.strides, pads=layer.pads, dilations=layer.dilations
+                **attrs,
+                strides=layer.strides,
+                pads=layer.pads,
+                dilations=layer.dilations,
+                pads_ones=layer.ones,
             )
         if layer.end == "residual":
             (shape,) = infer_shapes(
@@ -166,6 +171,8 @@ EDGES = [
     Layer((6, 9), 16, 34, (2, 3), (1, 2), (1, 2, 0, 1), (2, 2), end="codes", wide=True),
     Layer((3, 3), 128, 5, (3, 3), pads=(2, 2, 2, 2)),
     Layer((2, 2), 511, 6, (3, 3), pads=(1, 1, 1, 1), end="residual"),
+    Layer((5, 6), 32, 33, (3, 3), pads=(1, 1, 1, 1), end="codes", ones=True),
+    Layer((4, 7), 70, 9, (3, 3), (2, 1), (1, 1, 1, 1), ones=True),
     Layer((1, 1), 33, 10, None),
     Layer((1, 3), 700, 31, None, end="codes"),
     Layer((1, 5), 64, 65, None, end="residual"),

@@ -47,11 +47,9 @@ def layers(draw: st.DrawFn) -> Layer:
     for axis in (0, 1):
         reach = (kernel[axis] - 1) * dilations[axis] + 1
         pads[axis + 2] = max(pads[axis + 2], reach - image[axis] - pads[axis])
-    top, left, bottom, right = pads
     strides = draw(two), draw(two)
-    return Layer(
-        image, channels, filters, kernel, strides, (top, left, bottom, right), dilations, end, wide
-    )
+    ones = draw(st.booleans())
+    return Layer(image, channels, filters, kernel, strides, tuple(pads), dilations, end, wide, ones)
 
 
 def _check_node(graph: Graph, node: Node, values: dict[str, np.ndarray]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -116,12 +116,14 @@ class QBinaryConv(BinaryLayer):
     """x signs [N, H, W, I], w signs const [O, KH, KW, I], b int32 const [O], multiplier int32 const
     [O] (only with a form), residual [N, OH, OW, O] (only with `residual`); y [N, OH, OW, O].
 
-    The sum is over the taps inside the image and the channels.
+    The sum is over the taps inside the image and the channels, or where `pads_ones` over all taps:
+    signs outside the image are 1 then.
     """
 
     strides: Pair = (1, 1)
     pads: Pads2D = (0, 0, 0, 0)
     dilations: Pair = (1, 1)
+    pads_ones: bool = False
 
     @property
     def group(self) -> int:
@@ -133,7 +135,12 @@ class QBinaryConv(BinaryLayer):
 
     def compute(self, inputs: BinaryLayer.Inputs[Operand]) -> Array:
         x, w = (unpacked(each.array, self.channels) for each in (inputs.x, inputs.w))
-        return self.end(conv_sums(self, x, w).astype(np.int64), inputs)
+        form: QBinaryConv = self
+        if self.pads_ones:
+            top, left, bottom, right = self.pads
+            x = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)), constant_values=1)
+            form = replace(self, pads=(0, 0, 0, 0))
+        return self.end(conv_sums(form, x, w).astype(np.int64), inputs)
 
 
 @dataclass(frozen=True, slots=True)

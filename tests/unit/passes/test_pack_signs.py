@@ -198,6 +198,25 @@ def test_ternary_weights_of_signs_stay_three_codes(tmp_path: Path) -> None:
     assert np.unique(rows.array).tolist() == [-1, 0, 1]
 
 
+@pytest.mark.parametrize("style", ["sign", "where"])
+def test_padding_by_ones(style: str, tmp_path: Path) -> None:
+    """Larq's usual padding: a part of the layer, without a correction for each edge."""
+    m = BinaryModel(2, style)
+    first = m.constant(m.rng.normal(0, 0.3, (8, 3, 3, 3)))
+    x = m.node("Conv", "x", first, pads=[1] * 4)
+    pads = m.whole([0, 0, 1, 1, 0, 0, 1, 1])
+    for channels in (40, 8):
+        x = m.node("Pad", m.sign(x), pads, m.constant(np.array(1.0)))
+        x = m.binary(x, 8 if channels == 40 else 40, channels, pad=0)
+    graph = integer(m.save(x, tmp_path / "net.onnx"))
+    plain, bits = (optimised(graph, packs=packs) for packs in (False, True))
+    layers = [node.attrs for node in bits.nodes if isinstance(node.attrs, qops.QBinaryConv)]
+    assert [(each.pads_ones, each.pads) for each in layers] == [(True, (1, 1, 1, 1))] * 2
+    assert layers[0].output is None
+    real = images(6, 7)
+    assert np.array_equal(outputs(plain, real), outputs(bits, real))
+
+
 def test_weights_of_two_magnitudes_stay(tmp_path: Path) -> None:
     m = BinaryModel(1, "where")
     weights = m.rng.choice([-0.5, 0.5], (8, 3, 3, 3))
