@@ -28,7 +28,7 @@ from edgec.workflow.row_kernels import (
     with_less_scratch,
 )
 
-_LIMITS = (1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
+_LIMITS = (1.0, 1.015, 1.03, 1.045, 1.06, 1.08, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0)
 """Limits of the peak that chains are asked for, as multiples of the least one: scratch memory and
 places are known only when kernels are chosen."""
 _RETRIES = 4
@@ -148,20 +148,27 @@ class RowSearch:
         )
         self._chains += tuple(self._patches.groups())
 
-    def ways(self) -> list[RowsChoice]:
-        """The graph in turns at several limits."""
+    def ways(self, limit_bytes: int | None = None) -> list[RowsChoice]:
+        """The graph in turns at several limits.
+
+        Args:
+            limit_bytes: bytes that the arena may have, one of the limits; None: any number.
+        """
         found: dict[tuple[Timeline | Patches | None, ...], tuple[RowsChoice, ...]] = {}
         for by_name in self._by_step:
             sections = Sections.of(self._graph, self._chains, by_name, self._handed)
             if sections.least_bytes >= IMPOSSIBLE:
                 continue
-            for limit in [int(sections.least_bytes * factor) for factor in _LIMITS]:
+            limits = [int(sections.least_bytes * factor) for factor in _LIMITS]
+            for limit in (*limits, max(limit_bytes or 0, sections.least_bytes)):
                 for _ in range(_RETRIES):
                     cut = sections.cheapest(limit)
                     key = tuple(each.chain or each.patches for each in cut)
-                    if not cut or key in found:
+                    if not cut:
                         break
-                    found[key] = ways = self._kernels_of(cut)
+                    if key not in found:
+                        found[key] = self._kernels_of(cut)
+                    ways = found[key]
                     if ways[-1].arena_bytes <= limit:
                         break
                     highest = _highest(cut, self._graph, ways[-1])

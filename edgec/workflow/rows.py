@@ -116,7 +116,7 @@ def chosen_rows(
         progress("looking for layers that can take the input by rows")
         whole = planned(graph, choices, target)
         search = RowSearch(whole, target, decisions, graph.only_input)
-        ways = _with_patches(front_of(search.ways()), search, rows, limit_bytes, passes)
+        ways = _with_patches(front_of(search.ways(limit_bytes)), search, rows, limit_bytes, passes)
         return _chosen(_some(ways), rows, limit_bytes, whole)
     fixed = not graph.is_straight or graph.length is not None
     if rows is Rows.NEVER or fixed or (rows is Rows.AUTO and roomy):
@@ -126,7 +126,7 @@ def chosen_rows(
         return whole, None
     progress("looking for layers that can run in turns of a few rows")
     search = RowSearch(whole, target, decisions)
-    found = front_of((whole, *search.ways()))
+    found = front_of((whole, *search.ways(limit_bytes)))
     return _chosen(_with_patches(found, search, rows, limit_bytes), rows, limit_bytes)
 
 
