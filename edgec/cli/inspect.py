@@ -139,7 +139,7 @@ def _ways(found: Activations) -> str:
 _MOST = 11
 """Operators that are shown without `-v`."""
 _MOST_OF_UNSUPPORTED = 4
-"""The same of a model that is not supported: the reasons need the room."""
+"""Operators of a model that is not supported: the reasons need the room."""
 _MOST_CAUSES = 2
 _NAMED = 2
 """Nodes of one cause that are named one by one, and operators of more nodes."""
