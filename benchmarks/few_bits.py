@@ -205,8 +205,10 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=["a53"], help=f"of {', '.join(BOARDS)}")
-    parser.add_argument("--layers", nargs="+", default=[], help="of the convolutions on Cortex-A")
+    parser.add_argument("--layers", nargs="+", default=[], choices=LAYERS, help="on Cortex-A")
     args = parser.parse_args()
+    for core in set(args.cores) - set(BOARDS):
+        parser.error(f"{core} is no core of {', '.join(BOARDS)}")
     for core in args.cores:
         show(core, args.layers)
 

@@ -5,13 +5,14 @@ value that real numbers hardly ever meet; codes meet it often, for each stands f
 
 Rules:
 1. sign: a Sign that only convolutions and dense layers of binary weights read, each filter's being
-   plus or minus one number, maybe flattened in between, becomes the sign that is 1 at zero.  One
-   whose operand is nowhere negative stays: it tells zeros from other numbers.
+   plus or minus one number, maybe flattened or padded by ones in between, becomes the sign that is
+   1 at zero.  One whose operand is nowhere negative stays: it tells zeros from other numbers.
 2. factor: a number that such signs are multiplied with before a convolution or dense layer of
    binary weights becomes a part of these.
 3. pins: codes of weights that are signs, and of the bias beside them, become the numbers that they
    stand for, where the layer reads such signs.  So a file that pins both, as QONNX's BipolarQuant
    does, gives the same layers as one that pins nothing.
+4. pool: a MaxPool of signs that nobody else reads becomes the sign of a MaxPool.
 """
 
 from __future__ import annotations
@@ -25,10 +26,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.signs import is_binary
-from edgec.passes.edit import sweep
-
-_MOVES = (ops.Reshape, ops.Transpose, ops.MaxPool)
-"""Operators that give some of the elements that they read."""
+from edgec.passes.edit import never_negative, pads_ones, sweep
 
 
 def binarize(graph: Graph) -> Graph:
@@ -39,12 +37,38 @@ def binarize(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if _is_binary_layer(graph, node):
         return _layer(graph, node)
+    if isinstance(node.attrs, ops.MaxPool):
+        return _pool(graph, node)
     if not isinstance(node.attrs, ops.Unary) or node.attrs.kind is not UnaryKind.SIGN:
         return None
-    if not _read_by_binary(graph, node.output) or _is_nowhere_negative(graph, node.first):
+    if not _read_by_binary(graph, node.output) or never_negative(graph, node.first):
         return None
     builder = GraphBuilder.of(graph)
     builder.put(replace(node, attrs=ops.Unary(UnaryKind.BINARIZE)))
+    return builder.build()
+
+
+def _pool(graph: Graph, pool: Node) -> Graph | None:
+    """Rule 4: signs do not fall where numbers rise, so the largest of them is that of the largest.
+
+    Padding is no element of a window.
+    """
+    sign = graph.producers.get(pool.input)
+    if sign is None or graph.sole_consumer(sign.output) is not pool:
+        return None
+    if not isinstance(sign.attrs, ops.Unary) or sign.attrs.kind is not UnaryKind.BINARIZE:
+        return None
+    x, y = graph.values[sign.input], graph.values[pool.output]
+    if any(graph.values[name].quant is not None for name in (sign.output, pool.output)):
+        return None
+    builder = GraphBuilder.of(graph)
+    largest = builder.value(
+        replace(x, name=builder.fresh(f"{x.name}/largest"), shape=y.shape, form_of="")
+    )
+    builder.remove(sign)
+    builder.remove(pool)
+    builder.node(pool.name, pool.attrs, (x.name,), (largest,), pool.sources)
+    builder.node(sign.name, sign.attrs, (largest,), (y.name,), sign.sources)
     return builder.build()
 
 
@@ -86,14 +110,14 @@ def _scaled_signs(graph: Graph, name: str) -> tuple[str | None, float]:
 
 
 def _read_by_binary(graph: Graph, name: str) -> bool:
-    """Whether layers of binary weights alone read a value, as it is or moved."""
+    """Whether layers of binary weights alone read a value, as it is or flattened."""
     readers = graph.consumers[name]
     return (
         bool(readers)
         and name not in graph.outputs
         and all(
             _read_by_binary(graph, reader.output)
-            if isinstance(reader.attrs, _MOVES)
+            if isinstance(reader.attrs, ops.Reshape) or pads_ones(reader)
             else _is_binary_layer(graph, reader)
             for reader in readers
         )
@@ -103,11 +127,7 @@ def _read_by_binary(graph: Graph, name: str) -> bool:
 def _is_binary_layer(graph: Graph, node: Node) -> bool:
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
         return False
-    return is_binary(graph.constants[ops.layer_inputs(node).w].real64())
-
-
-def _is_nowhere_negative(graph: Graph, name: str) -> bool:
-    made = graph.producers.get(name)
-    while made is not None and isinstance(made.attrs, _MOVES):
-        made = graph.producers.get(made.first)
-    return made is not None and isinstance(made.attrs, ops.Clip) and made.attrs.low >= 0.0
+    weights = graph.constants[ops.layer_inputs(node).w]
+    # Any single weight is plus or minus one number: that says nothing.
+    several = weights.array[:1].size > 1 and getattr(node.attrs, "group", 1) == 1
+    return several and is_binary(weights.real64())

@@ -67,9 +67,11 @@ def elementwise(graph: Graph, node: Node) -> bool:
         return True
     if isinstance(node.attrs, ops.Unary | ops.Cast):
         return True
+    if not isinstance(node.attrs, ops.Arithmetic | ops.Where):
+        return False
     numbers = all(_is_number(graph, name) for name in node.inputs if graph.is_constant(name))
     shapes = {graph.shape(name) for name in (*node.inputs, node.output) if name in graph.values}
-    return isinstance(node.attrs, ops.Arithmetic | ops.Where) and numbers and len(shapes) == 1
+    return numbers and len(shapes) == 1
 
 
 def is_real(graph: Graph, name: str) -> bool:

@@ -17,6 +17,12 @@ from edgec.ir.qparams import QuantParams
 from edgec.passes.blocks import sweep_blocks
 
 Rule = Callable[[Graph, Node], "Graph | None"]
+_NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)
+_KEEPS_SIGN = (
+    *(ops.MaxPool, ops.AveragePool, ops.Reshape, ops.Transpose, ops.Slice),
+    ops.Concat,
+)
+"""Operators whose results have no sign that none of their operands has."""
 
 
 def sweep(graph: Graph, rule: Rule) -> Graph:
@@ -33,6 +39,15 @@ def sweep(graph: Graph, rule: Rule) -> Graph:
     return _swept(graph, rule)
 
 
+def pads_ones(node: Node) -> bool:
+    """Whether a node puts ones around what it reads."""
+    match node.attrs:
+        case ops.Pad(mode=ops.PadMode.CONSTANT, value=1.0):
+            return True
+        case _:
+            return False
+
+
 def unreshaped(graph: Graph, name: str) -> str:
     """The value of which another one is a reshape, through any number of them."""
     node = graph.producers.get(name)
@@ -40,6 +55,24 @@ def unreshaped(graph: Graph, name: str) -> str:
         name = node.input
         node = graph.producers.get(name)
     return name
+
+
+def never_negative(graph: Graph, name: str) -> bool:
+    """Whether no element of a value can be below zero, as far as the operators before it tell."""
+    value = graph.values.get(name)
+    if value is None:
+        return bool((graph.constants[name].real() >= 0.0).all())
+    quant = value.quant
+    if quant is not None and quant.axis is None and quant.tensor_zero_point == -128:
+        return True
+    node = graph.producers.get(name)
+    if node is None:
+        return False
+    if isinstance(node.attrs, _KEEPS_SIGN):
+        return all(never_negative(graph, each) for each in node.inputs)
+    if isinstance(node.attrs, ops.Clip):
+        return node.attrs.low >= 0.0
+    return isinstance(node.attrs, ops.Unary) and node.attrs.kind in _NON_NEGATIVE
 
 
 def _swept(graph: Graph, rule: Rule) -> Graph:

@@ -23,11 +23,9 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.shapes import Pads2D
-from edgec.passes.edit import sweep
+from edgec.passes.edit import never_negative, sweep
 
 _LOWEST = float(np.finfo(np.float32).min)
-_NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)
-_KEEPS_SIGN = (ops.MaxPool, ops.AveragePool, ops.Reshape, ops.Transpose, ops.Slice)
 
 
 def fuse_pad(graph: Graph) -> Graph:
@@ -80,21 +78,7 @@ def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str | None) -> Any:
     if max(top, bottom) >= attrs.kernel[0] or max(left, right) >= attrs.kernel[1]:
         return None
     if isinstance(attrs, ops.MaxPool):
-        return wider if source is None or _never_negative(graph, source) else None
+        return wider if source is None or never_negative(graph, source) else None
     if attrs.count_include_pad or not any(attrs.pads):
         return replace(wider, count_include_pad=True)
     return None
-
-
-def _never_negative(graph: Graph, name: str) -> bool:
-    quant = graph.values[name].quant
-    if quant is not None and quant.axis is None and quant.tensor_zero_point == -128:
-        return True
-    node = graph.producers.get(name)
-    while node is not None and isinstance(node.attrs, _KEEPS_SIGN):
-        node = graph.producers.get(node.first)
-    if node is None:
-        return False
-    if isinstance(node.attrs, ops.Clip):
-        return node.attrs.low >= 0.0
-    return isinstance(node.attrs, ops.Unary) and node.attrs.kind in _NON_NEGATIVE

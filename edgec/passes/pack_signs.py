@@ -6,7 +6,8 @@ sides agree for every code, or every sum, that there can be, which is tried.
 
 Rules:
 1. layer: a QConv of one group or a QGemm with such weights that reads such a table, flattened or
-   not, becomes a QBinaryConv or QBinaryGemm, and the table a QSigns.
+   not, becomes a QBinaryConv or QBinaryGemm, and the table a QSigns.  A QPad by ones between the
+   table and a QConv without padding is the padding of the QBinaryConv.
 2. threshold: QSigns of what one of these gives, where nobody else reads that, becomes the layer's
    end.  Batch normalization and sign are then one number for each channel.
 3. scale: QSigns of a depthwise convolution with one tap that nobody else reads, which is a batch
@@ -24,7 +25,9 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node, Value
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.ops import PadMode
 from edgec.ir.qops.signs import is_binary, packed, unpacked, words_of
+from edgec.ir.shapes import Pads2D
 from edgec.ir.weighted import PLAIN, input_zero_point, is_int8_layer, layer_inputs
 from edgec.passes.edit import sweep
 
@@ -53,8 +56,9 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if isinstance(node.attrs, PLAIN):
         return _layer(graph, node)
     if isinstance(node.attrs, qops.QSigns):
-        made = graph.producers.get(qops.QSigns.Inputs.of(node.inputs).x)
-        if made is None or graph.sole_consumer(made.output) is not node:
+        x = qops.QSigns.Inputs.of(node.inputs).x
+        made = graph.producers.get(x)
+        if made is None or graph.sole_consumer(x) is not node:
             return None
         if isinstance(made.attrs, _LAYERS):
             return _threshold(graph, made, node)
@@ -111,8 +115,10 @@ def _layer(graph: Graph, node: Node) -> Graph | None:
     attrs = node.attrs_as(*PLAIN)
     form, inputs = attrs.output, layer_inputs(node)
     made = graph.producers.get(inputs.x)
-    flat = made if made is not None and isinstance(made.attrs, qops.QReshape) else None
-    sign = _sign(graph, made if flat is None else graph.producers.get(flat.input))
+    pads = _pads_of_ones(graph, node, made)
+    between = made if pads or (made and isinstance(made.attrs, qops.QReshape)) else None
+    sign = _sign(graph, made if between is None else graph.producers.get(between.input))
+    flat = None if pads else between
     if sign is None or inputs.table is not None or not isinstance(form, qops.Requant31):
         return None
     if isinstance(attrs, qops.QGemm) and attrs.raw:
@@ -134,7 +140,11 @@ def _layer(graph: Graph, node: Node) -> Graph | None:
     }
     made_attrs: qops.BinaryLayer = (
         qops.QBinaryConv(
-            **common, strides=attrs.strides, pads=attrs.pads, dilations=attrs.dilations
+            **common,
+            strides=attrs.strides,
+            pads=pads or attrs.pads,
+            dilations=attrs.dilations,
+            pads_ones=pads is not None,
         )
         if isinstance(attrs, qops.QConv)
         else qops.QBinaryGemm(**common)
@@ -145,9 +155,28 @@ def _layer(graph: Graph, node: Node) -> Graph | None:
     return builder.build()
 
 
+def _pads_of_ones(graph: Graph, node: Node, made: Node | None) -> Pads2D | None:
+    """The pads of a QPad of signs by ones, along height and width, before a QConv without pads."""
+    match node.attrs, None if made is None else made.attrs:
+        case (
+            qops.QConv(pads=(0, 0, 0, 0)),
+            qops.QPad(((0, 0), (top, bottom), (left, right), (0, 0)), PadMode.CONSTANT, code),
+        ):
+            pass
+        case _:
+            return None
+    assert made is not None
+    sign = _sign(graph, graph.producers.get(made.input))
+    quant = graph.quant(made.output)
+    if sign is None or graph.quant(made.input) != quant:
+        return None
+    ones = code == quant.tensor_zero_point + sign.size
+    return (top, left, bottom, right) if ones else None
+
+
 def _signs_of(builder: GraphBuilder, graph: Graph, sign: _Sign, flat: Node | None) -> str:
     """Packed signs of what a table of signs reads, flattened first where its reader has it so."""
-    name = f"{sign.x if flat is None else flat.output}/signs"
+    name = f"{sign.x if flat is None else flat.output}/signs of {sign.least} to {sign.most}"
     if name in graph.values:
         return name
     x, sources = sign.x, graph.producers[sign.x].sources if sign.x in graph.producers else ()

@@ -27,6 +27,12 @@ class BinaryModel:
         self.constants.append(numpy_helper.from_array(np.asarray(array, np.float32), name))
         return name
 
+    def whole(self, numbers: list[int]) -> str:
+        """A constant of whole numbers."""
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.array(numbers, np.int64), name))
+        return name
+
     def node(self, op: str, *inputs: str, **attributes: object) -> str:
         name = f"t{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, inputs, [name], **attributes))
@@ -60,11 +66,22 @@ class BinaryModel:
         variance = spread**2 * self.rng.uniform(0.5, 2.0, channels)
         return self.node("BatchNormalization", x, *map(self.constant, (*numbers, variance)))
 
-    def binary(self, x: str, inputs: int, outputs: int, stride: int = 1, kernel: int = 3) -> str:
-        """A convolution of signs by weights of one magnitude a filter, and a normalization."""
+    def binary(
+        self,
+        x: str,
+        inputs: int,
+        outputs: int,
+        stride: int = 1,
+        kernel: int = 3,
+        pad: int | None = None,
+    ) -> str:
+        """A convolution of signs by weights of one magnitude a filter, and a normalization.
+
+        Zeros are padded so that a stride of 1 keeps the size; or as many as `pad` says.
+        """
         signs = self.rng.choice([-1.0, 1.0], (outputs, inputs, kernel, kernel))
         scale = self.rng.uniform(0.02, 0.3, (outputs, 1, 1, 1))
-        pad = kernel // 2
+        pad = kernel // 2 if pad is None else pad
         y = self.node("Conv", x, self.constant(signs * scale), strides=[stride] * 2, pads=[pad] * 4)
         return self.norm(y, outputs, 0.15 * np.sqrt(inputs) * kernel)
 

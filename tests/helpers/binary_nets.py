@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,7 @@ class Layer:
     dilations: tuple[int, int] = (1, 1)
     end: str = "signs"
     wide: bool = False
+    ones: bool = False
 
 
 class Layers:
@@ -108,7 +110,11 @@ class Layers:
             made = qops.QBinaryGemm(**attrs)
         else:
             made = qops.QBinaryConv(
-                **attrs, strides=layer.strides, pads=layer.pads, dilations=layer.dilations
+                **attrs,
+                strides=layer.strides,
+                pads=layer.pads,
+                dilations=layer.dilations,
+                pads_ones=layer.ones,
             )
         if layer.end == "residual":
             (shape,) = infer_shapes(
@@ -121,14 +127,18 @@ class Layers:
         return self._node(made, names, DType.INT8, _CODES)
 
     def _node(
-        self, attrs: qops.IntegerOperator, names: object, dtype: DType, quant: QuantParams | None
+        self,
+        attrs: qops.IntegerOperator,
+        names: Iterable[str],
+        dtype: DType,
+        quant: QuantParams | None,
     ) -> str:
         b = self.builder
-        names = tuple(names)  # type: ignore[arg-type]
-        shapes = [(b.values.get(n) or b.constants[n]).shape for n in names]
+        inputs = tuple(names)
+        shapes = [(b.values.get(n) or b.constants[n]).shape for n in inputs]
         (shape,) = infer_shapes(attrs, shapes)
         y = b.value(Value(b.fresh("y"), shape, dtype, quant))
-        b.node(f"{y}/node", attrs, names, (y,))
+        b.node(f"{y}/node", attrs, inputs, (y,))
         return y
 
     def finish(self, y: str) -> None:
@@ -161,6 +171,8 @@ EDGES = [
     Layer((6, 9), 16, 34, (2, 3), (1, 2), (1, 2, 0, 1), (2, 2), end="codes", wide=True),
     Layer((3, 3), 128, 5, (3, 3), pads=(2, 2, 2, 2)),
     Layer((2, 2), 511, 6, (3, 3), pads=(1, 1, 1, 1), end="residual"),
+    Layer((5, 6), 32, 33, (3, 3), pads=(1, 1, 1, 1), end="codes", ones=True),
+    Layer((4, 7), 70, 9, (3, 3), (2, 1), (1, 1, 1, 1), ones=True),
     Layer((1, 1), 33, 10, None),
     Layer((1, 3), 700, 31, None, end="codes"),
     Layer((1, 5), 64, 65, None, end="residual"),

@@ -34,6 +34,8 @@ def conv(attrs, inputs, zy, at):
             z = ox * attrs.strides[1] - attrs.pads[1] + kx * attrs.dilations[1]
             if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
                 found += sign(x, (n, y, z, i)) * sign(w, (o, ky, kx, i))
+            elif attrs.pads_ones:
+                found += sign(w, (o, ky, kx, i))
         return found
 
     return _ended(attrs, inputs, total, at)

@@ -47,11 +47,9 @@ def layers(draw: st.DrawFn) -> Layer:
     for axis in (0, 1):
         reach = (kernel[axis] - 1) * dilations[axis] + 1
         pads[axis + 2] = max(pads[axis + 2], reach - image[axis] - pads[axis])
-    top, left, bottom, right = pads
     strides = draw(two), draw(two)
-    return Layer(
-        image, channels, filters, kernel, strides, (top, left, bottom, right), dilations, end, wide
-    )
+    ones = draw(st.booleans())
+    return Layer(image, channels, filters, kernel, strides, tuple(pads), dilations, end, wide, ones)
 
 
 def _check_node(graph: Graph, node: Node, values: dict[str, np.ndarray]) -> None:
@@ -83,6 +81,13 @@ def test_oracle_is_the_definition(layer: Layer, seed: int) -> None:
 @given(made=st.lists(layers(), min_size=8, max_size=8), seed=st.integers(0, 99))
 def test_host(made: list[Layer], seed: int, tmp_path_factory: pytest.TempPathFactory) -> None:
     check_host(graph_of(seed, made), tmp_path_factory.mktemp("host"))
+
+
+@pytest.mark.parametrize("end", ["signs", "codes"])
+def test_more_edge_classes_than_a_byte_counts(end: str, tmp_path: Path) -> None:
+    """A correction for each set of taps that a padded window loses: 601 here."""
+    wide = Layer((1, 700), 3, 4, (1, 601), pads=(0, 300, 0, 300), end=end)
+    check_host(graph_of(1, [wide]), tmp_path)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -38,13 +38,25 @@ def read_window(node: TfliteNode, sizes: Pair, kernel: Pair) -> Window:
 
     Source: ComputePaddingHeightWidth of TensorFlow Lite (kernels/padding.h).
     """
-    strides = _positive(node, "Stride")
-    dilations = _positive(node, "Dilation", "Factor") if "CONV_2D" in node.op else (1, 1)
+    strides = _pair(node, "Stride")
+    dilations = _pair(node, "Dilation", "Factor") if "CONV_2D" in node.op else (1, 1)
+    return window_of(sizes, kernel, strides, dilations, same=is_same(node))
+
+
+def window_of(sizes: Pair, kernel: Pair, strides: Pair, dilations: Pair, *, same: bool) -> Window:
+    """The window of given size and steps; `same`: padded so that steps of 1 keep the size.
+
+    Raises:
+        UnsupportedError: a size or a step is not positive, or a step is above 65536.
+    """
+    for name, found in (("stride", strides), ("dilation", dilations)):
+        if min(found) < 1 or max(found) > 1 << 16:
+            raise UnsupportedError(f"its {name} is {list(found)}", "correct the model")
     if min(kernel) < 1:
         raise UnsupportedError(f"its window has the size {list(kernel)}", "correct the model")
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     pads = (0, 0, 0, 0)
-    if is_same(node):
+    if same:
         before, after = same_padding(sizes, spans, strides)
         pads = (before[0], before[1], after[0], after[1])
     return Window(strides, pads, dilations)
@@ -58,11 +70,8 @@ def is_same(node: TfliteNode) -> bool:
     return bool(padding == tflite.Padding.SAME)
 
 
-def _positive(node: TfliteNode, name: str, suffix: str = "") -> Pair:
-    found = node.integer(f"{name}H{suffix}", 1), node.integer(f"{name}W{suffix}", 1)
-    if min(found) < 1 or max(found) > 1 << 16:
-        raise UnsupportedError(f"its {name.lower()} is {list(found)}", "correct the model")
-    return found
+def _pair(node: TfliteNode, name: str, suffix: str = "") -> Pair:
+    return node.integer(f"{name}H{suffix}", 1), node.integer(f"{name}W{suffix}", 1)
 
 
 _TYPES = tflite.ActivationFunctionType
@@ -75,7 +84,15 @@ _BOUNDS = {
 
 def fused(ctx: Context, node: TfliteNode, y: Value) -> Value:
     """Y after the activation function that the operator contains."""
-    kind = node.integer("FusedActivationFunction", _TYPES.NONE)
+    return activated(ctx, node.integer("FusedActivationFunction", _TYPES.NONE), y)
+
+
+def activated(ctx: Context, kind: int, y: Value) -> Value:
+    """Y after the activation function of a number.
+
+    Raises:
+        UnsupportedError: edgec has no such function.
+    """
     if kind == _TYPES.NONE:
         return y
     if kind in _BOUNDS:

@@ -168,6 +168,9 @@ def macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:
             return math.prod(y) * math.prod(weight[1:])
         case "DEPTHWISE_CONV_2D":
             return math.prod(y) * math.prod(weight[1:3])
+        case "CUSTOM LceBconv2d":
+            # 32 signs to a word, of which the last may not be full.
+            return math.prod(y[:-1]) * math.prod(weight[:3]) * min(x[-1], 32 * weight[-1])
         case "TRANSPOSE_CONV" if len(inputs) > 2 and inputs[2] is not None:
             # Each input position meets every weight.
             return math.prod(inputs[2][:3]) * math.prod(weight)

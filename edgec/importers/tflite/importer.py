@@ -130,7 +130,9 @@ def _apply(context: Context, operator: FileOperator) -> tuple[Tensor, ...]:
     if len(tensors) != len(operator.outputs):
         raise UnsupportedError(f"it has {len(operator.outputs)} outputs", "convert it again")
     return tuple(
-        context.stored(tensor, number)
+        tensor
+        if entry.packs_signs and context.file[number].type == "INT32"
+        else context.stored(tensor, number)
         for tensor, number in zip(tensors, operator.outputs, strict=True)
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from flatbuffers import flexbuffers
+
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
@@ -185,6 +187,15 @@ class TfliteNode:
     def number(self, name: str, default: float = 0.0) -> float:
         """An attribute: a real number."""
         return float(self._attribute(name, default))
+
+    def own(self, name: str, default: int = 0) -> int:
+        """An attribute of an operator of somebody's own: a whole number or a truth value."""
+        if not self.custom:
+            return default
+        with library_call("an attribute cannot be read"):
+            attributes = flexbuffers.GetRoot(bytearray(self.custom)).AsMap
+            known = {key.AsKey for key in attributes.Keys}
+            return int(attributes[name].AsInt) if name in known else default
 
     def integers(self, name: str) -> tuple[int, ...]:
         """An attribute: a list of whole numbers; empty if it is absent."""

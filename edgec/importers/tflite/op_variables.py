@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flatbuffers import flexbuffers
-
 from edgec.base.dtypes import DType
 from edgec.base.names import shown
-from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.context import Context, code_params
 from edgec.importers.tflite.node import TfliteNode
@@ -96,7 +93,7 @@ def circular_buffer(ctx: Context, node: TfliteNode) -> Tensor:
         raise UnsupportedError(
             "its input and its ring are no int8 codes of one meaning", "convert the model again"
         )
-    turns = _turns(node.custom) or (1 if rows in _EVERY_RUN else 2)
+    turns = max(node.own("cycles_max"), 0) or (1 if rows in _EVERY_RUN else 2)
     if turns != 1:
         raise UnsupportedError(
             f"what follows it runs once in {turns} runs", "let every run compute the whole network"
@@ -105,14 +102,6 @@ def circular_buffer(ctx: Context, node: TfliteNode) -> Tensor:
     after = slid(ctx, before, x)
     keep(ctx, after, before)
     return after
-
-
-def _turns(options: bytes) -> int:
-    """Runs of a ring for one run of all that follows it; 0 where nothing says it."""
-    if not options:
-        return 0
-    with library_call("an attribute cannot be read"):
-        return max(int(flexbuffers.GetRoot(bytearray(options)).AsMap["cycles_max"].AsInt), 0)
 
 
 def _begin(node: TfliteNode) -> None:

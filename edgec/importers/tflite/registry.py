@@ -16,6 +16,7 @@ from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.tflite import (
     op_elementwise,
+    op_larq,
     op_layers,
     op_pooling,
     op_recurrent,
@@ -43,10 +44,12 @@ class Entry:
     Attributes:
         handler: emits what it stands for.
         options: the schema's name of its attributes; "" if it has none that matter.
+        packs_signs: its outputs of type int32 are packed signs in the file, and real numbers here.
     """
 
     handler: Handler
     options: str = ""
+    packs_signs: bool = False
 
 
 HANDLERS: Mapping[str, Entry] = MappingProxyType(
@@ -67,6 +70,10 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
         RING: Entry(op_variables.circular_buffer),
         "COS": Entry(op_elementwise.unary(UnaryKind.COS)),
+        "CUSTOM LceBMaxPool2d": Entry(op_larq.max_pool, packs_signs=True),
+        "CUSTOM LceBconv2d": Entry(op_larq.convolution, packs_signs=True),
+        "CUSTOM LceDequantize": Entry(op_larq.dequantize),
+        "CUSTOM LceQuantize": Entry(op_larq.quantize, packs_signs=True),
         "DENSIFY": Entry(op_shape.densify),
         "DEPTHWISE_CONV_2D": Entry(op_layers.depthwise_conv_2d, "DepthwiseConv2DOptions"),
         "DEPTH_TO_SPACE": Entry(op_shape.depth_to_space, "DepthToSpaceOptions"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -21,6 +21,24 @@ from edgec.ir.shapes import Pads2D, Pair, check_per_output, conv_shape, gemm_sha
 
 LARGEST_DEPTH = 16000
 """Most products in a sum: twice as many, and what padding takes away, are numbers of 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The end of a layer that gives codes (`layer_end.Layer`)."""
+
+    output: Requant31
+    residual: AddParams | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The operands of that (`layer_end.Ends`)."""
+
+    b: Operand
+    multiplier: Operand
+    residual: Operand | None
+    table: None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +71,6 @@ class BinaryLayer(IntegerOperator):
         multiplier: T | None = field(default=None, metadata=parameter(DType.INT32))
         residual: T | None = field(default=None, metadata=tensor(*CODES))
 
-        @property
-        def table(self) -> T | None:
-            """No table follows."""
-            return None
-
     channels: int
     output: Requant31 | None
     step: int = 1
@@ -79,9 +92,10 @@ class BinaryLayer(IntegerOperator):
 
     def end(self, sums: Array, inputs: Inputs[Operand]) -> Array:
         """The output from the sums of products of signs [..., O]."""
-        if self.output is None:
+        if self.output is None or inputs.multiplier is None:
             return packed(sums + inputs.b.array < 0)
-        return finished(self, sums * self.step, inputs)  # type: ignore[arg-type]
+        ends = _Ends(inputs.b, inputs.multiplier, inputs.residual)
+        return finished(_Form(self.output, self.residual), sums * self.step, ends)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need(self.depth(inputs.w.shape) <= LARGEST_DEPTH, "too many products in a sum")
@@ -91,8 +105,10 @@ class BinaryLayer(IntegerOperator):
             need(alone and self.step == 1, "more than signs at the end")
             need(output.dtype is SIGNS and output.quant is None, "the output is no tensor of signs")
             return
-        need(inputs.multiplier is not None, "a form without multipliers")
-        need_end(self, inputs.multiplier, output, inputs.residual, None)  # type: ignore[arg-type]
+        if inputs.multiplier is None:
+            raise ValueError("a form without multipliers")
+        form = _Form(self.output, self.residual)
+        need_end(form, inputs.multiplier, output, inputs.residual, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +116,14 @@ class QBinaryConv(BinaryLayer):
     """x signs [N, H, W, I], w signs const [O, KH, KW, I], b int32 const [O], multiplier int32 const
     [O] (only with a form), residual [N, OH, OW, O] (only with `residual`); y [N, OH, OW, O].
 
-    The sum is over the taps inside the image and the channels.
+    The sum is over the taps inside the image and the channels, or where `pads_ones` over all taps:
+    signs outside the image are 1 then.
     """
 
     strides: Pair = (1, 1)
     pads: Pads2D = (0, 0, 0, 0)
     dilations: Pair = (1, 1)
+    pads_ones: bool = False
 
     @property
     def group(self) -> int:
@@ -117,7 +135,12 @@ class QBinaryConv(BinaryLayer):
 
     def compute(self, inputs: BinaryLayer.Inputs[Operand]) -> Array:
         x, w = (unpacked(each.array, self.channels) for each in (inputs.x, inputs.w))
-        return self.end(conv_sums(self, x, w).astype(np.int64), inputs)
+        form: QBinaryConv = self
+        if self.pads_ones:
+            top, left, bottom, right = self.pads
+            x = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)), constant_values=1)
+            form = replace(self, pads=(0, 0, 0, 0))
+        return self.end(conv_sums(form, x, w).astype(np.int64), inputs)
 
 
 @dataclass(frozen=True, slots=True)

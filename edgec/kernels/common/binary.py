@@ -67,6 +67,7 @@ class BinaryFunction(LayerFunction):
         step: what a product adds to an accumulator.
         shift: right shift of the requantization; 0 where the layer ends in signs.
         residual_shift: right shift of the addition at the end; None: there is no addition.
+        pads_ones: what lies outside the image counts as ones, and is not taken away.
     """
 
     window: Window
@@ -76,6 +77,7 @@ class BinaryFunction(LayerFunction):
     step: int = 1
     shift: int = 0
     residual_shift: int | None = None
+    pads_ones: bool = False
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = None
 
@@ -132,9 +134,9 @@ class BinaryFunction(LayerFunction):
         return replace(self.window, channels=WORD_BYTES * self.window.channels)
 
     @property
-    def is_clipped(self) -> bool:
-        """Some windows leave the image."""
-        return self.window.rows_clipped or self.window.cols_clipped
+    def is_corrected(self) -> bool:
+        """Some windows leave the image, and what they count there is taken away."""
+        return not self.pads_ones and (self.window.rows_clipped or self.window.cols_clipped)
 
     @property
     def row_classes(self) -> tuple[int, ...]:
@@ -145,6 +147,11 @@ class BinaryFunction(LayerFunction):
     def column_classes(self) -> tuple[int, ...]:
         """The class of each column of y."""
         return _classes(self._columns_outside)
+
+    @property
+    def class_type(self) -> str:
+        """C type of the number of a class."""
+        return "uint8_t" if max(*self.row_classes, *self.column_classes) < 1 << 8 else "uint16_t"
 
     @property
     def columns_apart(self) -> int:
@@ -169,8 +176,10 @@ class BinaryFunction(LayerFunction):
 
         Returns:
             int64 [classes, O]; the class of a pixel is that of its row times the number of classes
-            of columns plus that of its column.
+            of columns plus that of its column.  [1, O] zeros where nothing is taken away.
         """
+        if not self.is_corrected:
+            return np.zeros((1, len(weights)), np.int64)
         rows, columns = (
             list(dict.fromkeys(p)) for p in (self._rows_outside, self._columns_outside)
         )
@@ -209,7 +218,9 @@ def _classes(patterns: Sequence[tuple[bool, ...]]) -> tuple[int, ...]:
     return tuple(known[pattern] for pattern in patterns)
 
 
-def binary_fields(graph: Graph, node: Node) -> tuple[Window, int, int, bool, int, int, int | None]:
+def binary_fields(
+    graph: Graph, node: Node
+) -> tuple[Window, int, int, bool, int, int, int | None, bool]:
     """The fields of the specification of a node of `OPERATORS`, in order."""
     attrs, inputs = node.attrs_as(*OPERATORS), inputs_of(node)
     shape = graph.shape(inputs.w)
@@ -221,7 +232,8 @@ def binary_fields(graph: Graph, node: Node) -> tuple[Window, int, int, bool, int
     form = attrs.output
     shift = 0 if form is None else form.shift
     residual = None if attrs.residual is None else attrs.residual.shift
-    return window, attrs.channels, shape[0], form is None, attrs.step, shift, residual
+    ones = isinstance(attrs, qops.QBinaryConv) and attrs.pads_ones
+    return window, attrs.channels, shape[0], form is None, attrs.step, shift, residual, ones
 
 
 def inputs_of(node: Node) -> qops.BinaryLayer.Inputs[str]:
@@ -263,8 +275,8 @@ def binary_arguments(
         return (ThresholdParams(weights, pool.add("thresholds", numbers.astype(np.int16))),)
     start = int32_of(bias + spec.step * spec.depth, node)
     multiplier = graph.constants[str(inputs.multiplier)].array
-    rows = outside if spec.is_clipped else outside[:, :1]
-    filled = missing if spec.is_clipped else 0
+    rows = outside if spec.is_corrected else outside[:, :1]
+    filled = missing if spec.is_corrected else 0
     params = BinaryParams(
         weights,
         pool.add("bias", np.pad(start, (0, missing))),

@@ -19,8 +19,10 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
+from edgec.ir.qops.signs import is_binary
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
+from edgec.passes.edit import pads_ones, unreshaped
 from edgec.quant.common.coarse_weights import coarse_steps
 from edgec.quant.common.params import (
     ANY_SCALE,
@@ -127,7 +129,8 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
     for constant in (weight, bias):
         if constant is not None and not np.isfinite(constant.real64()).all():
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
-    coarse = not _reads_signs(graph, node)
+    # Binary weights of signs become bits; in coarse steps biases would move their thresholds.
+    coarse = not (_reads_signs(graph, node) and is_binary(weight.real64()))
     layer = layer_weights(weight, bias, input_scale, node.name, coarse=coarse)
     w = _put(graph, builder, weight.name, layer.weight, QuantParams.per_output(layer.scale))
     b = None
@@ -157,12 +160,9 @@ def _moved_bias(
 
 
 def _reads_signs(graph: Graph, node: Node) -> bool:
-    """Whether a layer reads signs: its weights become bits, and coarse steps would move thresholds.
-
-    The step of a bias is that of the weights times that of the signs.
-    """
-    made = graph.producers.get(ops.layer_inputs(node).x)
-    while made is not None and isinstance(made.attrs, ops.Reshape):
+    """Whether a layer reads signs, as they are, flattened or padded by ones."""
+    made = graph.producers.get(unreshaped(graph, ops.layer_inputs(node).x))
+    if made is not None and pads_ones(made):
         made = graph.producers.get(made.input)
     if made is None or not isinstance(made.attrs, ops.Unary):
         return False

@@ -94,7 +94,7 @@ def test_mask_with_minus_infinity_at_run_time(added, tmp_path):
     for index in range(4):
         one = {"x": X[index : index + 1], "m": masks[index : index + 1]}
         wanted = run(model, one)[0]
-        assert np.abs(outputs(built, **one) - wanted).max() < 0.04 * np.abs(wanted).max()
+        assert np.abs(outputs(built, **one) - wanted).max() < 0.05 * np.abs(wanted).max()
     nobody = outputs(built, x=X[:1], m=np.zeros((1, 1, LENGTH), bool))
     assert not nobody.any()  # a query without any key gives 0, as PyTorch's does
 

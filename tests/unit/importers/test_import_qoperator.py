@@ -104,7 +104,7 @@ def test_operator_on_codes(case, dtype, tmp_path):
         return
     steps = np.abs(found.astype(int) - wanted.astype(int))
     assert steps.max() <= 1
-    assert (steps > 0).mean() <= 0.05
+    assert (steps > 0).sum() <= max(1, 0.05 * steps.size)
 
 
 def test_mean_of_codes(tmp_path):

@@ -20,6 +20,7 @@ from edgec.ir import Graph, QuantParams, Value, ops, qops
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qops.signs import packed, unpacked
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weighted import layer_inputs
 from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.passes.binarize import binarize
 from edgec.passes.pack_signs import pack_signs
@@ -129,6 +130,91 @@ def test_signs_of_what_is_nowhere_negative_stay(tmp_path: Path) -> None:
     kinds = [node.attrs.kind for node in real.nodes if isinstance(node.attrs, ops.Unary)]
     assert kinds and ops.UnaryKind.BINARIZE not in kinds
     assert binarize(real) is real
+
+
+def _far_from_the_file(path: Path, graph: Graph) -> float:
+    """Share of outputs that lie more than three steps from those that onnxruntime gives."""
+    quant = graph.quant(graph.only_input)
+    real = quant.dequantize(quant.quantize(images(8, 3)))
+    session = onnxruntime.InferenceSession(path)
+    wanted = np.concatenate([session.run(None, {"x": image[None]})[0] for image in real])
+    found = outputs(graph, real).transpose(0, 3, 1, 2)
+    step = graph.quant(graph.outputs[0]).tensor_scale
+    return float((np.abs(wanted - found) > 3 * step).mean())
+
+
+def test_two_signs_of_one_tensor_with_other_thresholds(tmp_path: Path) -> None:
+    m = BinaryModel(1, "sign")
+    first = m.constant(m.rng.normal(0, 0.3, (8, 3, 3, 3)))
+    x = m.node("Conv", "x", first, pads=[1] * 4)
+    joined = []
+    for threshold in (-0.5, 0.5):
+        signs = m.node("Sign", m.node("Add", x, m.constant(np.array(threshold + 0.0123))))
+        joined += [
+            m.binary(signs, 8, 8),
+            m.node("AveragePool", signs, kernel_shape=[3, 3], pads=[1] * 4),
+        ]
+    y = joined[0]
+    for other in joined[1:]:
+        y = m.node("Add", y, other)
+    graph = integer(m.save(y, tmp_path / "net.onnx"))
+    plain, bits = (optimised(graph, packs=packs) for packs in (False, True))
+    assert [node.op for node in bits.nodes].count("QBinaryConv") == 2
+    real = images(6, 7)
+    assert np.array_equal(outputs(plain, real), outputs(bits, real))
+
+
+def test_factors_of_channels_are_no_binary_layer(tmp_path: Path) -> None:
+    """A depthwise layer of 1x1 has one weight a filter: a magnitude of its own each."""
+    m = BinaryModel(1, "sign")
+    weights = np.array([0.3, 1.7, -2.2]).reshape(3, 1, 1, 1)
+    path = m.save(m.node("Conv", m.node("Sign", "x"), m.constant(weights), group=3), tmp_path / "m")
+    graph = optimised(integer(path), packs=True)
+    assert not any(isinstance(node.attrs, qops.BinaryLayer) for node in graph.nodes)
+    assert _far_from_the_file(path, graph) == 0.0
+
+
+@pytest.mark.parametrize("op", ["Relu", "AveragePool"])
+def test_a_sign_that_may_be_zero_stays(op: str, tmp_path: Path) -> None:
+    """Means of what is nowhere negative have no negative sign either."""
+    m = BinaryModel(1, "sign")
+    x = m.node("Relu", "x")
+    if op == "AveragePool":
+        x = m.node("AveragePool", x, kernel_shape=[2, 2])
+    path = m.save(m.binary(m.node("Sign", x), 3, 8), tmp_path / "net.onnx")
+    graph = optimised(integer(path), packs=True)
+    assert not any(isinstance(node.attrs, qops.BinaryLayer) for node in graph.nodes)
+    # A mean below half a step is zero.
+    assert _far_from_the_file(path, graph) < (0.05 if op == "AveragePool" else 0.001)
+
+
+def test_ternary_weights_of_signs_stay_three_codes(tmp_path: Path) -> None:
+    m = BinaryModel(1, "where")
+    first = m.constant(m.rng.normal(0, 0.3, (32, 3, 3, 3)))
+    ternary = m.constant(m.rng.choice([-0.5, 0.0, 0.5], (8, 32, 3, 3)))
+    y = m.node("Conv", m.sign(m.node("Conv", "x", first)), ternary)
+    graph = optimised(integer(m.save(y, tmp_path / "net.onnx")), packs=True)
+    rows = graph.constants[layer_inputs(graph.nodes[-1]).rows]
+    assert np.unique(rows.array).tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("style", ["sign", "where"])
+def test_padding_by_ones(style: str, tmp_path: Path) -> None:
+    """Larq's usual padding: a part of the layer, without a correction for each edge."""
+    m = BinaryModel(2, style)
+    first = m.constant(m.rng.normal(0, 0.3, (8, 3, 3, 3)))
+    x = m.node("Conv", "x", first, pads=[1] * 4)
+    pads = m.whole([0, 0, 1, 1, 0, 0, 1, 1])
+    for channels in (40, 8):
+        x = m.node("Pad", m.sign(x), pads, m.constant(np.array(1.0)))
+        x = m.binary(x, 8 if channels == 40 else 40, channels, pad=0)
+    graph = integer(m.save(x, tmp_path / "net.onnx"))
+    plain, bits = (optimised(graph, packs=packs) for packs in (False, True))
+    layers = [node.attrs for node in bits.nodes if isinstance(node.attrs, qops.QBinaryConv)]
+    assert [(each.pads_ones, each.pads) for each in layers] == [(True, (1, 1, 1, 1))] * 2
+    assert layers[0].output is None
+    real = images(6, 7)
+    assert np.array_equal(outputs(plain, real), outputs(bits, real))
 
 
 def test_weights_of_two_magnitudes_stay(tmp_path: Path) -> None:

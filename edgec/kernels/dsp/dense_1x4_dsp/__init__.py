@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -90,6 +90,10 @@ class Dense1x4(LayerFunction):
     roomy: bool = False
     typed: TypedEnd | None = field(default=None, metadata=LATER)
     turn: int | None = field(default=None, metadata=LATER)
+
+    def with_turn(self, turn: int) -> Self:
+        """The specification with as many words in a turn of the loop."""
+        return replace(self, turn=turn)
 
     @property
     def joins(self) -> bool:

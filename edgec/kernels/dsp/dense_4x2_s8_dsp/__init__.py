@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -83,15 +82,18 @@ def parts(spec: Dense4x2, _run: Run) -> Parts:
     return Parts(counts, _CODE_BYTES + loop_bytes(spec), spec.weight_reads, copies=True)
 
 
-class Looped(Unrolled, Protocol):
-    """A specification that knows the words of its loop."""
+class HasTurn(Unrolled, Protocol):
+    """A specification whose loop may have turns of other lengths."""
 
     @property
     def words(self) -> int:
         """Words that all turns take."""
 
+    def with_turn(self, turn: int) -> Self:
+        """The specification with as many words in a turn."""
 
-Tile = TypeVar("Tile", bound=Looped)
+
+Tile = TypeVar("Tile", bound=HasTurn)
 
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen words, 104 bytes each, and what is around it:
@@ -171,8 +173,7 @@ def _is_roomy(target: Target) -> bool:
 
 def other_loops(spec: Tile) -> tuple[Tile, ...]:
     """Tiles whose loop has another length."""
-    any_spec: Any = spec  # a dataclass with the field `turn`
-    found = [dataclasses.replace(any_spec, turn=turn) for turn in loops(spec.words)]
+    found = [spec.with_turn(turn) for turn in loops(spec.words)]
     return tuple({each.unrolled: each for each in found if each.unrolled != spec.unrolled}.values())
 
 

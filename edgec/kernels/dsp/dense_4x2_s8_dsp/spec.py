@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -120,6 +120,10 @@ class Dense4x2(TileRows):
     sharing: Sharing = field(default=Sharing.NOTHING, metadata=LATER)
     saves_code: bool = field(default=False, metadata=LATER)
     turn: int | None = field(default=None, metadata=LATER)
+
+    def with_turn(self, turn: int) -> Self:
+        """The specification with as many words in a turn of the loop."""
+        return replace(self, turn=turn)
 
     @property
     def stored_bytes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -122,8 +122,7 @@ def accepts(_graph: Graph, _node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Binary4x4:
     """The specification for a layer of signs."""
-    found = Binary4x4(*binary_fields(graph, node))
-    return replace(found, full_range=not found.adds and has_full_range(node))
+    return Binary4x4(*binary_fields(graph, node), full_range=has_full_range(node))
 
 
 def overlap(spec: Binary4x4) -> Distances:

@@ -25,9 +25,8 @@
 extern "C" {
 #endif
 
-/* Bytes of a vector, and of a half, of four rows or filters. */
+/* Bytes of a vector of four rows or filters. */
 #define EDGEC_SIGNS_BLOCK 64
-#define EDGEC_SIGNS_HALF 32
 /* Vectors whose bits a byte counts where neighbours are added, with those of a half:
  * 15 * 16 + 8 < 256. */
 #define EDGEC_SIGNS_RUN 15
