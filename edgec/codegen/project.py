@@ -65,7 +65,8 @@ _COMMON_FLAGS = (
 )
 # The port's memory functions must not become calls of themselves; -Os: size before speed.
 _SOURCE_FLAGS = ("-Os", "-fno-tree-loop-distribute-patterns")
-_LEVELS = {Optimize.SIZE: "-Os", Optimize.BALANCED: "-O2", Optimize.SPEED: "-O2"}
+LEVELS = {Optimize.SIZE: "-Os", Optimize.BALANCED: "-O2", Optimize.SPEED: "-O2"}
+"""Option of the compiler for libraries of a project."""
 _TARGET_FLAGS = ("-Wl,--fatal-warnings", "-Wl,--build-id=none")
 
 
@@ -305,7 +306,7 @@ def _platformio_ini(models: Sequence[FirmwareModel], board: Board, optimize: Opt
         ProjectContext(
             title=board.title,
             board=board.name,
-            flags=(_COMMON_FLAGS[0], _LEVELS[optimize], *_COMMON_FLAGS[1:], *target),
+            flags=(_COMMON_FLAGS[0], LEVELS[optimize], *_COMMON_FLAGS[1:], *target),
             source_flags=(
                 *_SOURCE_FLAGS,
                 *_protocol_flags(models),

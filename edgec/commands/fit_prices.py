@@ -2,15 +2,15 @@
 
 The integer graph is made for a few sets of int16 tensors (`_probes`) such that every layer is seen
 with each state of the tensors at its ends; `kernels.price` prices it there.  What prices do not
-know (code that nobody counted, compiler flags, caches) is learned from builds: exactly for what was
-built, by the mean of the kernel family elsewhere.
+know (compiler flags, caches) is learned from builds: exactly for what was built, by the mean of the
+kernel family elsewhere.  Functions have the sizes that the compiler gives them.
 """
 
 from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import MemoryPlanError
@@ -27,6 +27,7 @@ from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.family import KernelSpec
 from edgec.kernels.price import price_of
 from edgec.kernels.select import KernelChoice, select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
@@ -34,10 +35,9 @@ from edgec.memory import Peak
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.target.target import Target
+from edgec.workflow.function_sizes import function_sizes
 from edgec.workflow.integer import IntegerModel
 
-_UNCOUNTED_CODE = 500
-"""Bytes of a function that nobody counted, before a build tells."""
 _UNCOUNTED_CYCLES = 11.0
 """Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
 _MORE_PROBES = 6
@@ -52,8 +52,7 @@ class _Layer:
 
     cycles: float
     constant_bytes: int
-    function: Hashable
-    code_bytes: int
+    function: KernelSpec
     family: str
     tensors: State
     wide: bool
@@ -87,8 +86,7 @@ class Pricing:
         self._probed = self._probes()
         self._layers: dict[tuple[State, Optimize], dict[str, _Layer]] = {}
         self._cells: dict[Optimize, dict[str, tuple[State, dict[State, _Layer | None]]]] = {}
-        self._functions: dict[tuple[Optimize, Hashable], float] = {}
-        self._seen: set[tuple[Optimize, Hashable]] = set()
+        self._sections: dict[Optimize, dict[KernelSpec, Mapping[str, int]]] = {}
         self._exact: dict[tuple[Setting, str, State], float] = {}
         self._ratios: dict[tuple[Setting, str, bool], float] = {}
         self._own: dict[tuple[Setting, str, str, bool], float] = {}
@@ -175,7 +173,6 @@ class Pricing:
             cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
             constant_bytes=price.constant_bytes,
             function=price.code,
-            code_bytes=price.code_bytes or _UNCOUNTED_CODE,
             family=type(choice.spec).__name__,
             tensors=self._tensors(graph, names),
             wide=any(dtype.name == "INT16" for dtype in price.types),
@@ -208,12 +205,9 @@ class Pricing:
             for name, (tensors, states) in self._cells_of(setting.optimize).items()
         ]
         outside = self._near(self._outside, setting, 0.0)
-        cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, "")}))
-        functions: dict[Hashable, float] = {"": 0.0}
-        for _, states in self._cells_of(setting.optimize).values():
-            for layer in states.values():
-                if layer is not None:
-                    functions[layer.function] = self._size(setting.optimize, layer)
+        cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, frozenset())}))
+        found = (each for _, s in self._cells_of(setting.optimize).values() for each in s.values())
+        functions = self._code(setting.optimize, (each for each in found if each is not None))
         return Problem(
             tensors=self.tensors,
             cells=cells,
@@ -228,8 +222,23 @@ class Pricing:
             int8_noise=self.int8_noise,
         )
 
-    def _size(self, optimize: Optimize, layer: _Layer) -> float:
-        return self._functions.get((optimize, layer.function), float(layer.code_bytes))
+    def _code(self, optimize: Optimize, layers: Iterable[_Layer]) -> dict[Hashable, float]:
+        """Bytes of the code and tables that layers need, by section; what is shared is there once.
+
+        All functions of the probes are compiled at once, those of other choices when they come.
+        """
+        layers = list(layers)
+        known = self._sections.setdefault(optimize, {})
+        if not known:
+            probed = (self.layers_of(each, optimize).values() for each in self._probed)
+            layers_seen = [layer for each in probed for layer in each]
+        else:
+            layers_seen = layers
+        new = dict.fromkeys(e.function for e in layers_seen if e.function not in known)
+        known |= function_sizes(new, self._board, optimize)
+        return {
+            name: float(size) for layer in layers for name, size in known[layer.function].items()
+        }
 
     def _cost(self, setting: Setting, name: str, state: State, layer: _Layer | None) -> Cost | None:
         if layer is None:
@@ -238,7 +247,8 @@ class Pricing:
         if cycles is None:
             own = self._own.get((setting, name, layer.family, layer.wide))
             cycles = layer.cycles * (self._ratio(setting, layer) if own is None else own)
-        return Cost(cycles, layer.constant_bytes, layer.function)
+        needed = frozenset(self._code(setting.optimize, [layer]))
+        return Cost(cycles, layer.constant_bytes, needed)
 
     def _ratio(self, setting: Setting, layer: _Layer) -> float:
         """Cycles of a layer, as a multiple of its price."""
@@ -335,29 +345,8 @@ class Pricing:
             # Noises of neighbours are not quite independent.
             found = (built.figures.noise - self.floor) / alone
             self._noisier = min(max(found, 1.0 / _NOISIER), _NOISIER)
-        self._learn_code(setting, layers, built)
-        copied = sum(each.constant_bytes for each in layers.values())
-        extra = copied if setting.placement is Placement.SRAM else 0
-        self._ram[setting] = built.figures.ram_bytes - built.arena_bytes - extra
-
-    def _learn_code(self, setting: Setting, layers: Mapping[str, _Layer], built: Built) -> None:
-        """Sizes of functions that no build had before; else of all that is beside them."""
-        optimize = setting.optimize
-        called = {layer.function: layer for layer in layers.values()}
         constants = sum(layer.constant_bytes for layer in layers.values())
-        code = sum(self._size(optimize, layer) for layer in called.values())
-        rest = built.figures.flash_bytes - constants - code
-        new = [key for key in called if (optimize, key) not in self._seen]
-        if setting in self._flash and new:
-            change = rest - self._flash[setting]
-            sizes = {key: max(self._size(optimize, called[key]), 1.0) for key in new}
-            whole = sum(sizes.values())
-            for key, size in sizes.items():
-                self._functions[optimize, key] = max(size + change * size / whole, 0.0)
-            rest = (
-                built.figures.flash_bytes
-                - constants
-                - sum(self._size(optimize, layer) for layer in called.values())
-            )
-        self._flash[setting] = rest
-        self._seen |= {(optimize, key) for key in called}
+        code = sum(self._code(optimize, layers.values()).values())
+        self._flash[setting] = built.figures.flash_bytes - constants - code
+        extra = constants if setting.placement is Placement.SRAM else 0
+        self._ram[setting] = built.figures.ram_bytes - built.arena_bytes - extra

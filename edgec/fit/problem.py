@@ -17,12 +17,12 @@ class Cost:
     Attributes:
         cycles: those of a run.
         constant_bytes: its weights, biases and tables.
-        function: the key of the function that it calls; layers with equal keys share it.
+        functions: keys of the functions that it needs; layers with equal keys share them.
     """
 
     cycles: float
     constant_bytes: int
-    function: Hashable
+    functions: frozenset[Hashable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +159,7 @@ class Problem:
             if cost is not None:
                 costs.append(cost)
         constants = sum(cost.constant_bytes for cost in costs)
-        code = sum(self.functions[key] for key in {cost.function for cost in costs})
+        code = sum(self.functions[key] for key in {key for cost in costs for key in cost.functions})
         arena = max(
             (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & int16)))
             for n in self.needs

@@ -181,11 +181,11 @@ class _Program:
                     continue
                 cycles.append((column, cost.cycles))
                 constants.append((column, float(cost.constant_bytes)))
-                if cost.function not in functions:
-                    functions[cost.function] = self._column()
-                    code = problem.functions[cost.function]
-                    flash.append((functions[cost.function], code))
-                self._row([(functions[cost.function], 1.0), (column, -1.0)], lower=0.0)
+                for key in (each for each in problem.functions if each in cost.functions):
+                    if key not in functions:
+                        functions[key] = self._column()
+                        flash.append((functions[key], problem.functions[key]))
+                    self._row([(functions[key], 1.0), (column, -1.0)], lower=0.0)
         for excluded in problem.excluded:
             others = [(c, -1.0 if t in excluded else 1.0) for t, c in self._x.items()]
             self._row(others, lower=1.0 - len(excluded))

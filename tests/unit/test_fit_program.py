@@ -24,7 +24,9 @@ def a_problem(seed: int, tensors: int = 6) -> Problem:
     cells = []
     for left, right in itertools.pairwise(names):
         costs = {
-            frozenset(state): Cost(dice.randint(50, 90) * (1 + len(state)), 40, dice.choice("abc"))
+            frozenset(state): Cost(
+                dice.randint(50, 90) * (1 + len(state)), 40, frozenset((dice.choice("abc"), "d"))
+            )
             for count in range(3)
             for state in itertools.combinations((left, right), count)
         }
@@ -34,7 +36,7 @@ def a_problem(seed: int, tensors: int = 6) -> Problem:
     return Problem(
         tensors=names,
         cells=cells,
-        functions={each: float(dice.randint(100, 200)) for each in "abc"},
+        functions={each: float(dice.randint(100, 200)) for each in "abcd"},
         needs=needs,
         noises=noises,
         floor=0.05,
