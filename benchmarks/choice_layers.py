@@ -16,7 +16,6 @@ from built import firmware_of
 from profile_networks import OPTIONS
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.options import Placement
 from edgec.commands.compile_facts import placement_report, share_of
 from edgec.ir import Graph, Node, QuantParams, Value, qops
 from edgec.ir.graph_builder import GraphBuilder
@@ -36,8 +35,6 @@ from edgec.timing.core import core_model
 
 _ZERO_POINT = -128
 _ADDED = qops.AddParams(_ZERO_POINT, _ZERO_POINT, 1 << 10, 1 << 11, 12, _ZERO_POINT)
-_IN_FLASH = replace(OPTIONS, placement=Placement.FLASH)
-"""Layers of signs without padding have a constant that nobody reads, which no RAM can hold."""
 _LAYERS_A_BUILD = 6
 """Inputs and outputs of all layers of a build must fit the RAM together."""
 
@@ -267,7 +264,7 @@ def _measured(layers: Sequence[Layer], board: Board) -> list[list[Measured]]:
         kernel_candidates(graph, node, target)[ranks[node.name][1] if node.name in ranks else 0]
         for node in graph.nodes
     ]
-    share = share_of(_IN_FLASH if any(layer.x is SIGNS for layer in layers) else OPTIONS, board)
+    share = share_of(OPTIONS, board)
     made = lowered(graph, choices, board, share)
     rng = np.random.default_rng(1)
     inputs = [_codes(graph.shape(x), graph.dtype(x), rng) for x in graph.inputs]

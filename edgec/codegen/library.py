@@ -310,11 +310,15 @@ def _params_context(table: Params, name: str, constants: tuple[str, ...]) -> Par
     return ParamsContext(
         c_type=table.c_type,
         name=name,
-        fields=tuple(
-            (key, constants[value.index] if isinstance(value, ConstantRef) else c_int(value))
-            for key, value in values
-        ),
+        fields=tuple((key, _number(value, constants)) for key, value in values),
     )
+
+
+def _number(value: int | ConstantRef | None, constants: tuple[str, ...]) -> str:
+    """A field of an argument struct in C."""
+    if value is None:
+        return "NULL"
+    return constants[value.index] if isinstance(value, ConstantRef) else c_int(value)
 
 
 def _library_json(names: LibraryNames) -> str:

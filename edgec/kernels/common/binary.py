@@ -46,7 +46,7 @@ class BinaryParams:
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
-    outside: ConstantRef
+    outside: ConstantRef | None
     y_zero_point: int
     act_min: int
     act_max: int
@@ -275,13 +275,14 @@ def binary_arguments(
         return (ThresholdParams(weights, pool.add("thresholds", numbers.astype(np.int16))),)
     start = int32_of(bias + spec.step * spec.depth, node)
     multiplier = graph.constants[str(inputs.multiplier)].array
-    rows = outside if spec.is_corrected else outside[:, :1]
-    filled = missing if spec.is_corrected else 0
     params = BinaryParams(
         weights,
         pool.add("bias", np.pad(start, (0, missing))),
         pool.add("multipliers", np.pad(multiplier, (0, missing))),
-        pool.add("outside", np.pad(rows, ((0, 0), (0, filled))).astype(np.int16)),
+        # A constant that nobody reads would have no place.
+        pool.add("outside", np.pad(outside, ((0, 0), (0, missing))).astype(np.int16))
+        if spec.is_corrected
+        else None,
         form.zero_point,
         form.low,
         form.high,

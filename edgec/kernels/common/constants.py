@@ -31,7 +31,8 @@ class ConstantRef:
 
 
 class Params(Hashable, Protocol):
-    """An argument struct: a frozen dataclass of integers and references to constants.
+    """An argument struct: a frozen dataclass of integers and references to constants, None where
+    there is none.
 
     `c_type` is the name of the C struct.
     """

@@ -56,10 +56,10 @@ EDGEC_INLINE edgec_neon_dot_t edgec_neon_dot1(const int8_t *row, const int8_t *w
     return sums;
 }
 
-/* NAME: the sums of eight rows with eight filters, beginning with their biases.  `weights`: of these
- * filters, afterwards of the next ones.  A template defines it of pieces, which stand for the blocks
- * and the last words of a run (`LINE`), and of the loop over runs (`NEXT`).  `step`: bytes from the
- * end of the blocks of a run to the next run.
+/* NAME: the sums of eight rows with eight filters, beginning with their biases.  `weights`: of
+ * these filters, afterwards of the next ones.  A template defines it of pieces, which stand for the
+ * blocks and the last words of a run (`LINE`), and of the loop over runs (`NEXT`).  `step`: bytes
+ * from the end of the blocks of a run to the next run.
  *
  * In assembly, for all registers are in use: v16 to v31 hold sums.  Two blocks are a *pair*: one
  * instruction loads both vectors of a row.  Rows 4 to 7 are a block ahead of rows 0 to 3, so that
