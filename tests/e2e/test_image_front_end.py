@@ -236,7 +236,7 @@ def test_what_does_not_go_together(words, message, tmp_path, capsys):
 
 
 def test_a_run_on_a_build_takes_no_sound(build, tmp_path, capsys):
-    done = edgec(capsys, "run", build, "--listen", "--input", "-")
+    done = edgec(capsys, "watch", build, "--on", "host", "--input", "-")
     check_one_message(done, "takes no sound")
 
 

@@ -17,7 +17,13 @@ from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
 
 OF_16_BITS = (qops.QWindowDot,)
-OF_SOUND = (qops.QLogMel, qops.QMicroFeatures, qops.QBiquad, qops.QSensorFeatures)
+OF_FRONT_ENDS = (
+    qops.QLogMel,
+    qops.QMicroFeatures,
+    qops.QBiquad,
+    qops.QSensorFeatures,
+    qops.QFrame,
+)
 _MOST_ELEMENTS = 25
 """Elements checked per tensor: enough for every border, few enough for a loop in Python."""
 
@@ -73,7 +79,7 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
     # test_interp_transformer.py has SCALAR; test_tflite_recurrent.py compares OF_16_BITS
     # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, test_parity_binary.py BINARY, and
-    # unit/frontends compares OF_SOUND with numbers of float64 or of their library.
-    elsewhere = {*SCALAR, *OF_16_BITS, *OF_SOUND, *MIXED, *BINARY}
+    # unit/frontends compares OF_FRONT_ENDS with numbers of float64 or of their library.
+    elsewhere = {*SCALAR, *OF_16_BITS, *OF_FRONT_ENDS, *MIXED, *BINARY}
     assert defined == set(ELEMENTS) | elsewhere
     assert set(ELEMENTS) == generated

@@ -8,7 +8,6 @@ int8_t *y, int32_t count)
     const int8x16_t least = vdupq_n_s8((int8_t)p.act_min);
     const int8x16_t most = vdupq_n_s8((int8_t)p.act_max);
     const int32_t row0 = 0;
-    /* Rows beyond the last one repeat it. */
     const int32_t row1 = edgec_min_s32(count - 1, 1) * UNITS;
     const int32_t row2 = edgec_min_s32(count - 1, 2) * UNITS;
     const int32_t row3 = edgec_min_s32(count - 1, 3) * UNITS;

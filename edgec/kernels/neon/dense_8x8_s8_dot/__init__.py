@@ -186,6 +186,23 @@ class Dense8x8(Dense, NeonLayer):
         return range(1 if self.is_single else ROWS)
 
     @property
+    def counts(self) -> tuple[str, ...]:
+        """C name of the number of rows of a tile; none where that is always the same."""
+        return () if self.is_whole else ("count",)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """C expressions of the rows of a tile: their numbers, at most that of the last one."""
+        if self.is_whole:
+            return tuple(map(str, self.together))
+        return tuple(f"edgec_min_s32(count - 1, {t})" for t in self.together)
+
+    @property
+    def next_line(self) -> str:
+        """C macro of the step from a run to the next one: `edgec/dense/dense_8x8_s8_dot.h`."""
+        return "EDGEC_NEON_DOT_NEXT" if self.lines > 1 else "EDGEC_NEON_DOT_NO_NEXT"
+
+    @property
     def full(self) -> int:
         """Filters in full blocks."""
         return self.out_channels // FILTERS * FILTERS
