@@ -38,7 +38,7 @@ def interrupts_raised() -> Iterator[Callable[[], int]]:
 
     Compiled modules that are interrupted while they load turn KeyboardInterrupt into ImportError,
     and what a callback of a C library raises is lost.  Therefore the exception is raised anew each
-    second until the block is left.
+    second until the block is left or `interrupt_answered` is called.
 
     Yields:
         A function that returns the number of the first signal that came; 0 if none came.
@@ -61,6 +61,11 @@ def interrupts_raised() -> Iterator[Callable[[], int]]:
             is_over = True
             if came:
                 ring(0.0)
+
+
+def interrupt_answered() -> None:
+    """Raise the signal that came no more: the command goes on, to say what it has found so far."""
+    ring(0.0)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.interrupts import interrupt_answered
 from edgec.base.names import printable
 from edgec.cli.live_lines import (
     LiveLines,
@@ -108,7 +109,7 @@ def watch(
             place = (on, port)
             heard_live(folder, input, place, threshold, meter, limit, json=json, resample=resample)
     except KeyboardInterrupt:
-        pass  # the way in which watching ends
+        interrupt_answered()  # the way in which watching ends
     front = report.front_end
     found = meter.summary(on, rate or _RATE if front is None else front.rate / front.frames)
     if json:

@@ -18,6 +18,7 @@ Rules:
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -26,22 +27,22 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.signs import is_binary
-from edgec.passes.edit import never_negative, pads_ones, sweep
+from edgec.passes.edit import below_layout, never_negative, pads_ones, sweep
 
 
 def binarize(graph: Graph) -> Graph:
     """Apply the rules until none applies."""
-    return sweep(graph, _rewrite)
+    return sweep(graph, partial(_rewrite, never_negative(graph)))
 
 
-def _rewrite(graph: Graph, node: Node) -> Graph | None:
+def _rewrite(nowhere_negative: frozenset[str], graph: Graph, node: Node) -> Graph | None:
     if _is_binary_layer(graph, node):
         return _layer(graph, node)
     if isinstance(node.attrs, ops.MaxPool):
         return _pool(graph, node)
     if not isinstance(node.attrs, ops.Unary) or node.attrs.kind is not UnaryKind.SIGN:
         return None
-    if not _read_by_binary(graph, node.output) or never_negative(graph, node.first):
+    if not _read_by_binary(graph, node.output) or node.first in nowhere_negative:
         return None
     builder = GraphBuilder.of(graph)
     builder.put(replace(node, attrs=ops.Unary(UnaryKind.BINARIZE)))
@@ -58,8 +59,8 @@ def _pool(graph: Graph, pool: Node) -> Graph | None:
         return None
     if not isinstance(sign.attrs, ops.Unary) or sign.attrs.kind is not UnaryKind.BINARIZE:
         return None
-    x, y = graph.values[sign.input], graph.values[pool.output]
-    if any(graph.values[name].quant is not None for name in (sign.output, pool.output)):
+    x, y = graph.values.get(sign.input), graph.values[pool.output]
+    if x is None or y.quant is not None or graph.values[sign.output].quant is not None:
         return None
     builder = GraphBuilder.of(graph)
     largest = builder.value(
@@ -91,12 +92,12 @@ def _layer(graph: Graph, node: Node) -> Graph | None:
 
 def _scaled_signs(graph: Graph, name: str) -> tuple[str | None, float]:
     """The signs that a value is some times of, and how many; None where it is of no signs."""
-    made = graph.producers.get(name)
+    made = below_layout(graph, name)
     if made is None:
         return None, 1.0
     if isinstance(made.attrs, ops.Unary) and made.attrs.kind is UnaryKind.BINARIZE:
         return name, 1.0
-    if isinstance(made.attrs, ops.Mul):
+    if isinstance(made.attrs, ops.Mul) and made.output == name:
         operands = ops.Mul.Inputs.of(made.inputs)
         for x, other in ((operands.a, operands.b), (operands.b, operands.a)):
             number = graph.constants.get(other)

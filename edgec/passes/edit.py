@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MIN
 from edgec.base.limits import SWEEP_WHOLE_NODES
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
@@ -57,22 +58,46 @@ def unreshaped(graph: Graph, name: str) -> str:
     return name
 
 
-def never_negative(graph: Graph, name: str) -> bool:
-    """Whether no element of a value can be below zero, as far as the operators before it tell."""
-    value = graph.values.get(name)
-    if value is None:
-        return bool((graph.constants[name].real() >= 0.0).all())
-    quant = value.quant
-    if quant is not None and quant.axis is None and quant.tensor_zero_point == -128:
-        return True
+def below_layout(graph: Graph, name: str) -> Node | None:
+    """The node whose result a value is, reshaped and padded by ones any number of times."""
     node = graph.producers.get(name)
-    if node is None:
-        return False
-    if isinstance(node.attrs, _KEEPS_SIGN):
-        return all(never_negative(graph, each) for each in node.inputs)
-    if isinstance(node.attrs, ops.Clip):
-        return node.attrs.low >= 0.0
-    return isinstance(node.attrs, ops.Unary) and node.attrs.kind in _NON_NEGATIVE
+    while node is not None and (isinstance(node.attrs, ops.Reshape) or pads_ones(node)):
+        node = graph.producers.get(node.input)
+    return node
+
+
+def never_negative(graph: Graph) -> frozenset[str]:
+    """Tensors no element of which can be below zero, as far as the operators before them tell.
+
+    Of the whole graph: `sweep` shows rules parts of a large one, in which operators are missing.
+    """
+    asked = {n for each in graph.nodes if isinstance(each.attrs, _KEEPS_SIGN) for n in each.inputs}
+    found = {
+        name
+        for name, constant in graph.constants.items()
+        if name in asked and (constant.real() >= 0.0).all()
+    }
+    found |= {name for name, value in graph.values.items() if _codes_begin_at_zero(value)}
+    for node in graph.nodes:
+        keeps = isinstance(node.attrs, _KEEPS_SIGN) and found.issuperset(node.inputs)
+        if keeps or _gives_no_negative(node):
+            found.update(node.outputs)
+    return frozenset(found)
+
+
+def _codes_begin_at_zero(value: Value) -> bool:
+    quant = value.quant
+    return quant is not None and quant.axis is None and quant.tensor_zero_point == INT8_MIN
+
+
+def _gives_no_negative(node: Node) -> bool:
+    match node.attrs:
+        case ops.Clip(low=low):
+            return low >= 0.0
+        case ops.Unary(kind=kind):
+            return kind in _NON_NEGATIVE
+        case _:
+            return False
 
 
 def _swept(graph: Graph, rule: Rule) -> Graph:

@@ -15,6 +15,7 @@ Rules:
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,10 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 def fuse_pad(graph: Graph) -> Graph:
     """Apply the rules until none applies."""
-    return sweep(graph, _rewrite)
+    return sweep(graph, partial(_rewrite, never_negative(graph)))
 
 
-def _rewrite(graph: Graph, node: Node) -> Graph | None:
+def _rewrite(nowhere_negative: frozenset[str], graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, ops.Conv | ops.AveragePool | ops.MaxPool):
         return None
     pad = graph.producers.get(node.first)
@@ -44,7 +45,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     source = graph.values[pad.first]
     if extra is None or graph.values[pad.output].quant not in (None, source.quant):
         return None
-    attrs = _padded(graph, node.attrs, extra, None if lowest else source.name)
+    attrs = _padded(node.attrs, extra, fills=lowest or source.name in nowhere_negative)
     if attrs is None:
         return None
     builder = GraphBuilder.of(graph)
@@ -64,10 +65,10 @@ def _spatial_pads(attrs: ops.Pad) -> Pads2D | None:
     return (top, left, bottom, right)
 
 
-def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str | None) -> Any:
+def _padded(attrs: Any, extra: Pads2D, *, fills: bool) -> Any:
     """The operator with more padding, or None where that would change its result.
 
-    `source`: what zeros are put around; None where it is the lowest number.
+    `fills`: what is put around is nowhere larger than what it is put around.
     """
     top, left, bottom, right = (a + b for a, b in zip(attrs.pads, extra, strict=True))
     wider = replace(attrs, pads=(top, left, bottom, right))
@@ -78,7 +79,7 @@ def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str | None) -> Any:
     if max(top, bottom) >= attrs.kernel[0] or max(left, right) >= attrs.kernel[1]:
         return None
     if isinstance(attrs, ops.MaxPool):
-        return wider if source is None or never_negative(graph, source) else None
+        return wider if fills else None
     if attrs.count_include_pad or not any(attrs.pads):
         return replace(wider, count_include_pad=True)
     return None

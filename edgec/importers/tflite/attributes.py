@@ -47,13 +47,11 @@ def window_of(sizes: Pair, kernel: Pair, strides: Pair, dilations: Pair, *, same
     """The window of given size and steps; `same`: padded so that steps of 1 keep the size.
 
     Raises:
-        UnsupportedError: a size or a step is not positive, or a step is above 65536.
+        UnsupportedError: a size or a step is not positive, or above 65536.
     """
-    for name, found in (("stride", strides), ("dilation", dilations)):
+    for name, found in (("window", kernel), ("stride", strides), ("dilation", dilations)):
         if min(found) < 1 or max(found) > 1 << 16:
             raise UnsupportedError(f"its {name} is {list(found)}", "correct the model")
-    if min(kernel) < 1:
-        raise UnsupportedError(f"its window has the size {list(kernel)}", "correct the model")
     spans = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     pads = (0, 0, 0, 0)
     if same:

@@ -40,7 +40,7 @@ def max_pool(ctx: Context, node: TfliteNode) -> Tensor:
     x = _signs(node)
     kernel = node.own("filter_height"), node.own("filter_width")
     window = _window(node, image_sizes(x.shape), kernel)
-    return ctx.emit(ops.MaxPool(kernel, window.strides, window.pads), x)
+    return ctx.emit(ops.MaxPool(kernel, window.strides, window.pads, dilations=window.dilations), x)
 
 
 def convolution(ctx: Context, node: TfliteNode) -> Tensor:

@@ -22,7 +22,7 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qops.signs import is_binary
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
-from edgec.passes.edit import pads_ones, unreshaped
+from edgec.passes.edit import below_layout
 from edgec.quant.common.coarse_weights import coarse_steps
 from edgec.quant.common.params import (
     ANY_SCALE,
@@ -161,9 +161,7 @@ def _moved_bias(
 
 def _reads_signs(graph: Graph, node: Node) -> bool:
     """Whether a layer reads signs, as they are, flattened or padded by ones."""
-    made = graph.producers.get(unreshaped(graph, ops.layer_inputs(node).x))
-    if made is not None and pads_ones(made):
-        made = graph.producers.get(made.input)
+    made = below_layout(graph, ops.layer_inputs(node).x)
     if made is None or not isinstance(made.attrs, ops.Unary):
         return False
     return made.attrs.kind is ops.UnaryKind.BINARIZE

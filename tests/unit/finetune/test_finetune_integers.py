@@ -139,8 +139,11 @@ def test_every_parameter_gets_a_gradient():
 def test_sums_beyond_float32_stay_exact():
     s = Sketch("long")
     x = s.input("x", 1, 1100)
-    signs = np.sign(np.random.default_rng(0).normal(size=(2, 1100)))
-    graph = s.graph(s(ops.Gemm(), x, s.const("w", signs), ""))
+    rng = np.random.default_rng(0)
+    signs = np.sign(rng.normal(size=(2, 1100)))
+    # Nearly one number: of one alone codes are -1 and 1.
+    weights = signs * rng.uniform(0.997, 1.0, signs.shape)
+    graph = s.graph(s(ops.Gemm(), x, s.const("w", weights), ""))
     annotated, real = quantized(graph, samples(graph, 4))
     network = IntegerNetwork(annotated, real, [])
     # Odd codes at their ends: sums of 2^24 and more that are no multiples of 2.

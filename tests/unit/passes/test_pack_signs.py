@@ -23,6 +23,7 @@ from edgec.ir.verify import Stage, verify
 from edgec.ir.weighted import layer_inputs
 from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.passes.binarize import binarize
+from edgec.passes.edit import never_negative
 from edgec.passes.pack_signs import pack_signs
 from edgec.quant.cnn.annotation import annotate_beside
 from edgec.quant.convert.converters import CONVERTERS
@@ -186,6 +187,39 @@ def test_a_sign_that_may_be_zero_stays(op: str, tmp_path: Path) -> None:
     assert not any(isinstance(node.attrs, qops.BinaryLayer) for node in graph.nodes)
     # A mean below half a step is zero.
     assert _far_from_the_file(path, graph) < (0.05 if op == "AveragePool" else 0.001)
+
+
+def test_a_sign_that_may_be_zero_stays_in_a_large_network(tmp_path: Path) -> None:
+    """Rules of large graphs see parts of them: the operator that tells lies in another part."""
+    m = BinaryModel(1, "sign")
+    x = "x"
+    for _ in range(1022):  # parts have 128 nodes
+        x = m.node("Tanh", x)
+    x = m.node("Abs", x)
+    for _ in range(3):
+        x = m.node("MaxPool", x, kernel_shape=[2, 2])
+    real = run_passes(
+        import_model(m.save(m.binary(m.node("Sign", x), 3, 8), tmp_path / "net.onnx")), REAL_PASSES
+    ).graph
+    kinds = {node.attrs.kind for node in real.nodes if isinstance(node.attrs, ops.Unary)}
+    assert ops.UnaryKind.BINARIZE not in kinds
+
+
+def test_values_that_are_nowhere_negative_are_found_in_one_walk() -> None:
+    """Each level doubles the ways to the first value, and there are many levels."""
+    b = GraphBuilder("levels")
+    shape = (1, 8)
+    b.inputs.append(b.value(Value("x", shape, DType.FLOAT32)))
+    x = b.value(Value("x0", shape, DType.FLOAT32))
+    b.node("relu", ops.Clip(0.0, np.inf), ("x",), (x,))
+    for level in range(1500):
+        both = b.value(Value(f"b{level}", (1, 16), DType.FLOAT32))
+        b.node(f"concat{level}", ops.Concat(1), (x, x), (both,))
+        x = b.value(Value(f"x{level + 1}", shape, DType.FLOAT32))
+        b.node(f"slice{level}", ops.Slice((0, 0), shape, (1, 1)), (both,), (x,))
+    b.outputs.append(x)
+    found = never_negative(b.build())
+    assert x in found and "x" not in found
 
 
 def test_ternary_weights_of_signs_stay_three_codes(tmp_path: Path) -> None:
