@@ -157,6 +157,7 @@ def test_no_line_is_wider_than_the_terminal(mlp: Path, columns: int) -> None:
     assert ("█" in found.text) == (columns >= 80)
 
 
+@pytest.mark.usefixtures("terminal_signals")
 def test_ctrl_c_ends_with_the_summary(mlp: Path) -> None:
     command = [sys.executable, "-m", "edgec", "watch", str(mlp), "--on", "host", "--rate", "50"]
     with subprocess.Popen(
