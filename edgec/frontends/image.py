@@ -239,10 +239,17 @@ class ImageFrontEnd:
 
         Returns:
             A graph whose input is a frame, int8 [1, bytes].
+
+        Raises:
+            ConfigError: the input holds whole numbers, no codes.
         """
         name = graph.only_input
         value, image, form = graph.values[name], self.input, self.form
-        assert value.quant is not None
+        if value.quant is None:
+            hint = "compile a model whose input is float32, int8 or uint8"
+            raise ConfigError(
+                f"the model takes {value.dtype.value}, no pixels", where=OPTION, hint=hint
+            )
         perm = graph.input_layouts.get(name, tuple(range(len(shape))))
         builder = GraphBuilder.of(graph)
         frame = builder.value(

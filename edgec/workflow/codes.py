@@ -39,11 +39,26 @@ def to_model(samples: Array, tensor: TensorReport) -> Array:
     """Samples as the model's own input takes them: floats are quantized if it takes integers."""
     if tensor.dtype == "float32" or samples.dtype.kind in "iu":
         return samples.astype(tensor.dtype)
+    if _is_wider(tensor):
+        return _rounded(samples, tensor)
     return _own_integers(tensor.quant.quantize(samples), tensor)
 
 
+def _is_wider(tensor: TensorReport) -> bool:
+    """Whether codes of 16 bits stand for the model's integers of 8: not one for one."""
+    return tensor.library_dtype == "int16" and np.dtype(tensor.dtype).itemsize == 1
+
+
+def _rounded(numbers: Array, tensor: TensorReport) -> Array:
+    """The integers of the model's type that are nearest."""
+    info = np.iinfo(tensor.dtype)
+    return np.clip(np.rint(numbers), info.min, info.max).astype(tensor.dtype)
+
+
 def _own_integers(codes: Array, tensor: TensorReport) -> Array:
-    """int8 codes of the library in the model's integer type."""
+    """Codes of the library in the model's integer type."""
+    if _is_wider(tensor):
+        return _rounded(tensor.quant.dequantize(codes), tensor)
     if tensor.dtype == "uint8":
         return (codes.astype(np.int16) + 128).astype(np.uint8)
     return codes.astype(tensor.dtype)
@@ -81,12 +96,14 @@ def _whole(numbers: Array, tensor: TensorReport) -> Array:
 
 
 def _recode(codes: Array, tensor: TensorReport) -> Array:
-    """Integers of the model's own type as the library's (uint8 moves down by 128)."""
+    """Integers of the model's own type as the library's (uint8 moves down by 128 to int8)."""
     info = np.iinfo(tensor.dtype)
     if codes.min() < info.min or codes.max() > info.max:
         raise ConfigError(
             f"values {codes.min()}..{codes.max()} are outside the model's {tensor.dtype} input",
             where=tensor.name,
         )
+    if _is_wider(tensor):
+        return tensor.quant.quantize(codes.astype(np.float32))
     shift = 128 if tensor.dtype == "uint8" else 0
     return np.ascontiguousarray(codes.astype(np.int32) - shift).astype(tensor.library_dtype)

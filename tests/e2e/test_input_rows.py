@@ -117,7 +117,7 @@ def written(path, shape):
     ("options", "why"),
     [
         ({"stream": StreamOptions.parse(["2"], None, allow_delay=False)}, "a stream takes"),
-        ({"front_end": FrontEndOptions.parse("log-mel")}, "an image, not sound"),
+        ({"front_end": FrontEndOptions.parse("log-mel")}, "the model's own image"),
         ({"rows": Rows.NEVER}, "a few rows at a time"),
         ({"app": App.MLPERF}, "whole inputs"),
     ],

@@ -246,7 +246,7 @@ class CompileOptions(IntegerOptions):
                     "--input-rows",
                     self.input_rows,
                     self.front_end is None,
-                    "takes rows of an image, not sound",
+                    "takes rows of the model's own image, not what a front end takes",
                     "leave out --input-rows or --front-end",
                 ),
                 Effect(
@@ -278,10 +278,17 @@ class CompileOptions(IntegerOptions):
                     "leave out --pixels, and give them to --front-end image",
                 ),
                 Effect(
+                    "--stream",
+                    self.stream is not None,
+                    self.front_end is None or self.front_end.name != IMAGE,
+                    "takes frames of a window; a camera gives whole images",
+                    "leave out --stream or --front-end",
+                ),
+                Effect(
                     "--front-end",
                     self.front_end is not None,
                     self.max_length is None and self.app is App.CONSOLE,
-                    "takes sound of one length, which MLPerf's runner does not send",
+                    "takes input of one length, which MLPerf's runner does not send",
                     "leave out --front-end, or --max-length and --app",
                 ),
                 Effect(
