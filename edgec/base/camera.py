@@ -145,11 +145,13 @@ def resized(pixels: Array, height: int, width: int, method: str) -> Array:
         rows = (2 * np.arange(height) + 1) * tall // (2 * height)
         columns = (2 * np.arange(width) + 1) * wide // (2 * width)
         return np.asarray(pixels[..., rows, :, :][..., columns, :])
-    x = pixels.astype(np.int64)
-    x = np.moveaxis(np.tensordot(x, _shares(wide, width), axes=(-2, 1)), -1, -2)
-    x = np.moveaxis(np.tensordot(x, _shares(tall, height), axes=(-3, 1)), -1, -3)
+    # Sums stay below 2^31: products of float64 are exact, and faster than those of integers.
+    x = pixels.astype(np.float64)
+    for size, parts, axis in ((wide, width, -2), (tall, height, -3)):
+        shares = _shares(size, parts).astype(np.float64)
+        x = np.moveaxis(np.tensordot(x, shares, axes=(axis, 1)), -1, axis)
     area = tall * wide
-    return np.asarray(((x + area // 2) // area).astype(np.uint8))
+    return np.asarray(((x.astype(np.int64) + area // 2) // area).astype(np.uint8))
 
 
 def _shares(size: int, parts: int) -> Array:
