@@ -177,9 +177,8 @@ def check_sound(
         [
             Effect("--threshold", threshold is not None, heard, only),
             Effect("--normalize", normalize is not None, not heard, "a front end takes samples"),
-            Effect(
-                "--resample", resample, path != STDIN and path is not None, "a pipe has no rate"
-            ),
+            Effect("--resample", resample, path != STDIN, "a pipe has no rate"),
+            Effect("--resample", resample, path is not None, "there are no recordings to resample"),
         ]
     )
 

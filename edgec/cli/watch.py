@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from edgec.workflow.watching import Watched
 
 _RATE = 2.0
+_LEAST_RATE = 1e-5
+"""A sample a day."""
 _SHOWN_VALUES = 8
 
 
@@ -87,21 +89,23 @@ def watch(
     from edgec.workflow.listening import listens
 
     check_port(port, on)
-    if rate is not None and not (math.isfinite(rate) and rate > 0):
-        raise ConfigError("--rate takes samples a second, above 0", hint="--rate 10, --rate 0.1")
+    if rate is not None and not (math.isfinite(rate) and rate >= _LEAST_RATE):
+        raise ConfigError(
+            f"--rate takes samples a second, above 0: at least {_LEAST_RATE:g}",
+            hint="--rate 10, --rate 0.1",
+        )
     report = Report.read(folder)
     if input == STDIN:
         listens(report)
-    is_sound = report.front_end is not None and (
-        input in (None, STDIN) or takes_recording(folder, input)
-    )
+    front = report.front_end
+    is_sound = front is not None and (input in (None, STDIN) or takes_recording(folder, input))
     check_sound(input, normalize, threshold, heard=is_sound, live=True, resample=resample)
     own = "sound has a rate of its own"
     refuse_without_effect([Effect("--rate", rate is not None, not is_sound, own)])
-    meter = meter_of(folder, report.board)
+    samples = None if is_sound else samples_of(input, normalize, resample)
+    meter = meter_of(folder, report.board, samples if report.max_length else None)
     try:
         if not is_sound:
-            samples = samples_of(input, normalize, resample)
             _watch_samples(folder, report, (on, port), samples, meter, rate or _RATE, limit, json)
         elif input is None:
             overheard(folder, on, port, threshold, meter, limit, json=json)
@@ -110,8 +114,8 @@ def watch(
             heard_live(folder, input, place, threshold, meter, limit, json=json, resample=resample)
     except KeyboardInterrupt:
         interrupt_answered()  # the way in which watching ends
-    front = report.front_end
-    found = meter.summary(on, rate or _RATE if front is None else front.rate / front.frames)
+    heard = front if is_sound else None
+    found = meter.summary(on, rate or _RATE if heard is None else heard.rate / heard.frames)
     if json:
         show_json({"summary": found.to_json()})
     else:
@@ -133,7 +137,7 @@ def _watch_samples(
 
     lines = _Results(report)
     with watching(folder, *place, samples) as results:
-        start = time.monotonic()
+        due: float | None = None
         for number, found in enumerate(itertools.islice(results, limit)):
             cost = meter.add(found.cycles, found.runs)
             if json:
@@ -141,7 +145,10 @@ def _watch_samples(
             else:
                 lines.show(number, found, cost)
             if number + 1 != limit:
-                time.sleep(max(start + (number + 1) / rate - time.monotonic(), 0.0))
+                # What came late is not made up for by what follows.
+                now = time.monotonic()
+                due = max((now if due is None else due) + 1 / rate, now)
+                time.sleep(due - now)
 
 
 def _to_json(number: int, found: Watched, cost: Cost | None) -> dict[str, object]:

@@ -38,7 +38,7 @@ def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
     given = next((name for name, is_given in taken.items() if is_given), None)
     if given is not None:
         raise ConfigError(
-            "does not go with --fit, which chooses or needs it", where=given, hint="leave it out"
+            f"{given} does not go with --fit, which chooses or needs it", hint="leave it out"
         )
     least = board.memory.stack_bytes
     if limits.ram_bytes is not None and limits.ram_bytes <= least:

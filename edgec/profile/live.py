@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import ConfigError, EdgecError
+from edgec.base.samples import SampleFile
 from edgec.profile.energy import duty_of, energy_of
 from edgec.profile.run import profile
 from edgec.profile.types import DutyEstimate
@@ -140,6 +141,9 @@ class Meter:
         )
 
 
-def meter_of(folder: Path, board: Board) -> Meter:
-    """A meter of a build, which asks the cycle model where a target counts no cycles."""
-    return Meter(board, lambda: profile(folder).total_cycles)
+def meter_of(folder: Path, board: Board, samples: SampleFile | None = None) -> Meter:
+    """A meter of a build, which asks the cycle model where a target counts no cycles.
+
+    `samples`: what it runs on, as long as its runs are; None: the longest run counts.
+    """
+    return Meter(board, lambda: profile(folder, samples).total_cycles)

@@ -93,7 +93,7 @@ def test_limits_need_the_solver_and_leave_the_choice_to_it(
     words = [*SEARCH[:6], "--vary", "fit=ms=2", "--trials", "1", "--workers", "1"]
     assert run_app([*words, "--vary", "precision=int16"]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "none of 1 trials could be built: does not go with --fit" in said
+    assert "none of 1 trials could be built: --precision does not go with --fit" in said
     monkeypatch.setitem(sys.modules, "highspy", None)
     assert run_app(words) == 2
     assert "the solver HiGHS is not installed" in capsys.readouterr().err

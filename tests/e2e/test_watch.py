@@ -179,6 +179,8 @@ def test_ctrl_c_ends_with_the_summary(mlp: Path) -> None:
     [
         (("--rate", "0"), "above 0", 2),
         (("--rate", "nan"), "above 0", 2),
+        (("--rate", "1e-11"), "above 0", 2),
+        (("--on", "host", "--resample"), "no recordings to resample", 2),
         (("--on", "moon"), "--on takes host or emulator or device", 2),
         (("--input", "nothing.npz"), "nothing.npz", 2),
         (("--threshold", "0.5"), "detections", 2),
