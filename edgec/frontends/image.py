@@ -12,6 +12,7 @@ from edgec.base.camera import (
     AREA,
     BIG,
     BYTES_OF_PIXEL,
+    GRAY,
     LITTLE,
     MOST_PIXELS,
     MOST_SIDE,
@@ -26,7 +27,7 @@ from edgec.base.camera import (
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.names import shown
-from edgec.base.options.front_end import IMAGE, NONE, OPTION
+from edgec.base.options.front_end import IMAGE, NONE, OPTION, bad_parameter
 from edgec.base.samples.images import Frame
 from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.request import InputSpec
@@ -84,15 +85,14 @@ class ImageParameters:
         }
         for name, (fits, hint) in checks.items():
             if not fits:
-                raise _bad(name, getattr(self, name), hint)
+                raise bad_parameter(name, getattr(self, name), hint)
         part = self.part(1, 1)
-        if part.top + part.height > self.height or part.left + part.width > self.width:
+        beyond = part.top + part.height > self.height or part.left + part.width > self.width
+        if beyond or min(part.top, part.left) < 0 or min(part.height, part.width) < 1:
             hint = f"a part of the frame of {self.width}x{self.height} pixels"
-            raise _bad("crop", self.crop, hint)
-        if min(part.top, part.left) < 0 or min(part.height, part.width) < 1:
-            raise _bad("crop", self.crop, f"a part of the frame of {self.width}x{self.height}")
+            raise bad_parameter("crop", self.crop, hint)
         if part.height * part.width > MOST_PIXELS:
-            raise _bad("crop", self.crop, f"at most {MOST_PIXELS:,} pixels")
+            raise bad_parameter("crop", self.crop, f"at most {MOST_PIXELS:,} pixels")
         self.said()
 
     @property
@@ -119,8 +119,8 @@ class ImageParameters:
             ConfigError: numbers that cannot be read, or a division by zero.
         """
         given = {"scale": self.scale, "mean": self.mean, "std": self.std}
-        parts = [f"{key}={text.replace('+', ':')}" for key, text in given.items() if text != NONE]
-        return Normalize.parse(",".join(parts), f"{OPTION} {self.NAME}") if parts else None
+        parts = [f"{key}={text}" for key, text in given.items() if text != NONE]
+        return Normalize.parse(",".join(parts), f"{OPTION} {self.NAME}", "+") if parts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ class ImageFrontEnd:
                 where=OPTION,
                 hint="images are for inputs [1, 3, H, W], [1, H, W, 3], with 1 for 3, or [1, H, W]",
             )
-        channels = 1 if p.pixels == "gray" else 3
+        channels = 1 if p.pixels == GRAY else 3
         if image.channels not in (1, channels):
             raise ConfigError(
                 f"the camera gives {p.pixels}, and input {shown(spec.name)} {list(spec.shape)} "
@@ -203,7 +203,7 @@ class ImageFrontEnd:
                 "mean=0.5+0.4+0.4,std=0.2+0.2+0.2 as in training",
             )
         if found is not None:
-            found.check(image.channels, OPTION)
+            found.check(image.channels, OPTION, "+")
         return cls(name, p, image, None if takes_bytes else found)
 
     @property
@@ -282,7 +282,3 @@ class ImageFrontEnd:
         builder.inputs = [frame]
         builder.input_layouts = {}
         return builder.build()
-
-
-def _bad(name: str, found: object, hint: str) -> ConfigError:
-    return ConfigError(f"{name} cannot be {found}", where=OPTION, hint=hint)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.fixedpoint import INT32_MAX
-from edgec.base.options.front_end import OPTION, FrontEndOptions
+from edgec.base.options.front_end import OPTION, FrontEndOptions, bad_parameter
 from edgec.frontends.image import ImageParameters
 from edgec.frontends.micro import MicroParameters
 from edgec.frontends.sensor import SensorParameters
@@ -87,7 +87,7 @@ class MelParameters:
     def __post_init__(self) -> None:
         for name, words in _CHOICES.items():
             if getattr(self, name) not in words:
-                raise _bad(name, getattr(self, name), " or ".join(words))
+                raise bad_parameter(name, getattr(self, name), " or ".join(words))
         points = self.points
         checks = {
             "rate": (_LEAST_RATE <= self.rate <= _MOST_RATE, f"{_LEAST_RATE} to {_MOST_RATE}"),
@@ -110,7 +110,7 @@ class MelParameters:
         }
         for name, (fits, hint) in checks.items():
             if not fits:
-                raise _bad(name, getattr(self, name.replace("-", "_")), hint)
+                raise bad_parameter(name, getattr(self, name.replace("-", "_")), hint)
 
     @property
     def points(self) -> int:
@@ -242,13 +242,9 @@ def _read(name: str, text: str, kind: type) -> object:
         found = kind(text)
     except (KeyError, ValueError):
         words = {bool: "true or false", int: "a whole number", float: "a number"}
-        raise _bad(name, text, words.get(kind, "a word")) from None
+        raise bad_parameter(name, text, words.get(kind, "a word")) from None
     if isinstance(found, float) and math.isnan(found):
-        raise _bad(name, text, "a number")
+        raise bad_parameter(name, text, "a number")
     if isinstance(found, int) and abs(found) > INT32_MAX:
-        raise _bad(name, text, "a number of 31 bits")
+        raise bad_parameter(name, text, "a number of 31 bits")
     return found
-
-
-def _bad(name: str, found: object, hint: str) -> ConfigError:
-    return ConfigError(f"{name} cannot be {found}", where=OPTION, hint=hint)

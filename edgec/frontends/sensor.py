@@ -11,7 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, SHIFT_MAX, SHIFT_MIN
-from edgec.base.options.front_end import NONE, OPTION
+from edgec.base.options.front_end import NONE, OPTION, bad_parameter
 from edgec.base.portable_functions import LN_2, LN_10, cos, real_log2
 from edgec.frontends.butterworth import coefficients, sections
 from edgec.ir import qops
@@ -77,7 +77,7 @@ class SensorParameters:
     def __post_init__(self) -> None:
         every, end = self.decimate, self.rate / 2
         if not 1 <= every <= _MOST_DECIMATION:
-            raise _bad("decimate", every, f"1 to {_MOST_DECIMATION}")
+            raise bad_parameter("decimate", every, f"1 to {_MOST_DECIMATION}")
         checks = {
             "rate": (0 < self.rate <= _MOST_RATE, f"above 0, at most {_MOST_RATE:g}"),
             "axes": (1 <= self.axes <= MOST_AXES, f"1 to {MOST_AXES}"),
@@ -97,17 +97,17 @@ class SensorParameters:
         }
         for name, (fits, hint) in checks.items():
             if not fits:
-                raise _bad(name, getattr(self, name.replace("-", "_")), hint)
+                raise bad_parameter(name, getattr(self, name.replace("-", "_")), hint)
         if every > 1 and not 0 < self.low_pass < end / every:
             hint = f"low-pass below {end / every:g}, half the rate that is left"
-            raise _bad("decimate", f"{every} without a low pass", hint)
+            raise bad_parameter("decimate", f"{every} without a low pass", hint)
         if self.low_pass and self.high_pass >= self.low_pass:
-            raise _bad("high-pass", self.high_pass, "less than low-pass")
+            raise bad_parameter("high-pass", self.high_pass, "less than low-pass")
         if not self.names and not self.limits:
-            raise _bad("statistics", NONE, "there are no bands either")
+            raise bad_parameter("statistics", NONE, "there are no bands either")
         if self.limits and not (self.width <= self.points and is_computed(self.points)):
             hint = f"{self.width} to {MOST_POINTS}, with no prime factor above {MOST_RADIX}"
-            raise _bad("fft", self.fft, hint)
+            raise bad_parameter("fft", self.fft, hint)
 
     @property
     def width(self) -> int:
@@ -124,7 +124,7 @@ class SensorParameters:
         given = [] if self.statistics == NONE else self.statistics.split("+")
         for name in given:
             if name not in STATISTICS or given.count(name) > 1:
-                raise _bad("statistics", self.statistics, "+".join(STATISTICS))
+                raise bad_parameter("statistics", self.statistics, "+".join(STATISTICS))
         return tuple(name for name in STATISTICS if name in given)
 
     @property
@@ -143,12 +143,12 @@ class SensorParameters:
             try:
                 pair = float(low), float(high)
             except ValueError:
-                raise _bad("bands", self.bands, "limits in Hz, like 0.5-2+2-5") from None
+                raise bad_parameter("bands", self.bands, "limits in Hz, like 0.5-2+2-5") from None
             if not 0 <= pair[0] < pair[1] <= end:
-                raise _bad("bands", self.bands, f"limits that rise, from 0 to {end:g} Hz")
+                raise bad_parameter("bands", self.bands, f"limits that rise, from 0 to {end:g} Hz")
             found.append(pair)
         if len(found) > _MOST_BANDS:
-            raise _bad("bands", f"{len(found)} bands", f"{_MOST_BANDS} at most")
+            raise bad_parameter("bands", f"{len(found)} bands", f"{_MOST_BANDS} at most")
         return tuple(found)
 
     @property
@@ -315,7 +315,3 @@ def _factor(real: float) -> tuple[int, int]:
         hint = "take a full-scale that samples reach, or leave out features that never change"
         raise ConfigError("a feature's range is out of range", where=OPTION, hint=hint)
     return multiplier, shift
-
-
-def _bad(name: str, found: object, hint: str) -> ConfigError:
-    return ConfigError(f"{name} cannot be {found}", where=OPTION, hint=hint)

@@ -20,7 +20,11 @@ from edgec.passes.blocks import sweep_blocks
 Rule = Callable[[Graph, Node], "Graph | None"]
 _NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)
 _KEEPS_SIGN = (
-    *(ops.MaxPool, ops.AveragePool, ops.Reshape, ops.Transpose, ops.Slice),
+    ops.MaxPool,
+    ops.AveragePool,
+    ops.Reshape,
+    ops.Transpose,
+    ops.Slice,
     ops.Concat,
 )
 """Operators whose results have no sign that none of their operands has."""

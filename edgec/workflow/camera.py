@@ -76,7 +76,7 @@ def seen(
         return None
     spec = frame_spec(name, front)
     try:
-        if isinstance(given, SampleFile | str) or not isinstance(given, Mapping):
+        if not isinstance(given, Mapping):
             file = SampleFile.of(given)
             refuse_without_effect([Effect("--normalize", file.normalize is not None, False, _SAID)])
             frames = load_samples(file, [spec])[name]
@@ -96,11 +96,8 @@ def seen_model(model: IntegerModel, camera: Camera) -> IntegerModel:
     """The model that takes frames.
 
     Raises:
-        ConfigError: see `camera_before`; or it runs frame by frame.
+        ConfigError: see `camera_before`.
     """
-    if model.stream is not None:
-        hint = "leave out --stream or --front-end"
-        raise ConfigError("a camera gives whole images", where="--stream", hint=hint)
     front = camera_before(camera, model.imported, model.about)
     name = model.imported.only_input
     graph = front.before(model.integer, model.imported.shape(name))

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -49,20 +50,20 @@ def mlp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def lines_of(out: str) -> tuple[list[dict[str, object]], dict[str, object]]:
+def lines_of(out: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """The results, and the summary."""
     *lines, last = (json.loads(line) for line in out.splitlines())
     return lines, last["summary"]
 
 
-def check_in_turn(out: str, folder: Path, count: int) -> list[dict[str, object]]:
+def check_in_turn(out: str, folder: Path, count: int) -> list[dict[str, Any]]:
     """The results are those of `run`, again and again."""
     found, summary = lines_of(out)
     (wanted,) = run_file(folder, folder.parent / "three.npz", "host").values()
     assert summary["results"] == len(found) == count
     for number, line in enumerate(found):
         assert (line["result"], line["sample"]) == (number, number % 3)
-        (output,) = line["outputs"].values()  # type: ignore[attr-defined]
+        (output,) = line["outputs"].values()
         assert np.array_equal(np.float32(output), wanted[number % 3])
     return found
 

@@ -1,4 +1,4 @@
-"""`--front-end`: features of sound that are computed before a model.
+"""`--front-end`: what is computed before a model from sound, a sensor or a camera.
 
 The option, a table of a project file, or the model's own file says which.
 """
@@ -20,6 +20,11 @@ NONE = "none"
 """The name that leaves out what the model's file says."""
 _NAME = re.compile("[a-z][a-z0-9-]{0,30}")
 _ITEM = re.compile("([a-z][a-z0-9-]{0,30})=([a-z0-9./+-]{1,400})")
+
+
+def bad_parameter(name: str, found: object, hint: str) -> ConfigError:
+    """An error for a parameter of a front end that cannot be what it is."""
+    return ConfigError(f"{name} cannot be {found}", where=OPTION, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)

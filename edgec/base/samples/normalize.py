@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -30,28 +31,35 @@ class Normalize:
     std: tuple[float, ...] = (1.0,)
 
     @classmethod
-    def parse(cls, text: str, option: str = _OPTION) -> Normalize:
+    def parse(cls, text: str, option: str = _OPTION, between: str = ":") -> Normalize:
         """A text like ``scale=1/255`` or ``scale=1/255,mean=0.5:0.4:0.4,std=0.2:0.2:0.2``.
 
         Args:
             text: the text.
             option: what the text is the value of, for messages.
+            between: what stands between the numbers of channels.
 
         Raises:
             ConfigError: not of that form, or a division by zero.
         """
+        refused = partial(_unreadable, option=option, between=between)
+        # A sign follows an e or nothing, not a digit.
+        apart = re.compile(rf"(?<=[0-9.]){re.escape(between)}")
         found: dict[str, tuple[float, ...]] = {}
         for part in text.split(","):
             key, _, values = part.strip().partition("=")
             if key not in {"scale", "mean", "std"} or key in found:
-                raise _unreadable(part, option)
-            found[key] = tuple(_number(value, part, option) for value in values.split(":"))
+                raise refused(part)
+            numbers = [_number(value) for value in apart.split(values)]
+            if not all(map(math.isfinite, numbers)):
+                raise refused(part)
+            found[key] = tuple(numbers)
         scale = found.get("scale", (1.0,))
         if len(scale) != 1 or scale[0] == 0:
-            raise _unreadable(text, option)
+            raise refused(text)
         result = cls(scale[0], found.get("mean", (0.0,)), found.get("std", (1.0,)))
         if 0 in result.std:
-            raise _unreadable(text, option)
+            raise refused(text)
         return result
 
     def __str__(self) -> str:
@@ -63,12 +71,13 @@ class Normalize:
         """Whether mean and deviation are one number, or one for each of the channels."""
         return {len(self.mean), len(self.std)} <= {1, channels}
 
-    def check(self, channels: int, option: str = _OPTION) -> None:
+    def check(self, channels: int, option: str = _OPTION, between: str = ":") -> None:
         """Refuse a mean or deviation of another number of channels.
 
         Args:
             channels: how many the model has.
             option: what this is the value of, for messages.
+            between: what stands between the numbers of channels there.
 
         Raises:
             ConfigError: neither one number nor one for each channel.
@@ -78,7 +87,7 @@ class Normalize:
                 raise ConfigError(
                     f"{name} has {len(values)} numbers; the model has {channels} channels",
                     where=option,
-                    hint=f"give one number, or one for each channel: {EXAMPLE}",
+                    hint=f"give one number, or one for each channel: {_example(between)}",
                 )
 
     def apply(self, values: Array) -> Array:
@@ -88,19 +97,19 @@ class Normalize:
         return result.astype(np.float32)
 
 
-def _number(text: str, part: str, option: str) -> float:
-    """A decimal number, or a quotient of two like 1/255."""
+def _number(text: str) -> float:
+    """A decimal number, or a quotient of two like 1/255; NaN for any other text."""
     top, separator, bottom = text.partition("/")
     if not _NUMBER.fullmatch(top) or (separator and not _NUMBER.fullmatch(bottom)):
-        raise _unreadable(part, option)
+        return math.nan
     divisor = float(bottom) if separator else 1.0
-    value = float(top) / divisor if divisor else math.nan
-    if not math.isfinite(value):
-        raise _unreadable(part, option)
-    return value
+    return float(top) / divisor if divisor else math.nan
 
 
-def _unreadable(text: str, option: str) -> ConfigError:
-    return ConfigError(
-        f"cannot read {text[:60]!r}", where=option, hint=f"like scale=1/255, or {EXAMPLE}"
-    )
+def _unreadable(text: str, option: str, between: str) -> ConfigError:
+    hint = f"like scale=1/255, or {_example(between)}"
+    return ConfigError(f"cannot read {text[:60]!r}", where=option, hint=hint)
+
+
+def _example(between: str) -> str:
+    return EXAMPLE.replace(":", between)

@@ -30,14 +30,14 @@ def quantize(ctx: Context, node: TfliteNode) -> Tensor:
     return ctx.emit(ops.Unary(UnaryKind.BINARIZE), node.real(0))
 
 
-def dequantize(_ctx: Context, node: TfliteNode) -> Tensor:
+def dequantize(ctx: Context, node: TfliteNode) -> Tensor:
     """Signs as the numbers -1 and 1."""
-    return _signs(node)
+    return _signs(ctx, node)
 
 
 def max_pool(ctx: Context, node: TfliteNode) -> Tensor:
     """The largest of signs; any window, stride and padding."""
-    x = _signs(node)
+    x = _signs(ctx, node)
     kernel = node.own("filter_height"), node.own("filter_width")
     window = _window(node, image_sizes(x.shape), kernel)
     return ctx.emit(ops.MaxPool(kernel, window.strides, window.pads, dilations=window.dilations), x)
@@ -47,7 +47,7 @@ def convolution(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant weights; any stride, dilation, padding by zeros or ones, activation and groups; ends
     in numbers or in signs.
     """
-    x = _signs(node)
+    x = _signs(ctx, node)
     channels = x.shape[-1]
     if node.own("channels_in") != channels:
         raise UnsupportedError(f"{channels} channels are not those that it names", _AGAIN)
@@ -60,14 +60,12 @@ def convolution(ctx: Context, node: TfliteNode) -> Tensor:
     x, pads = _padded(ctx, node, x, window)
     attrs = ops.Conv(window.strides, pads, window.dilations, channels // depth)
 
+    def named(what: str, array: Array) -> Constant:
+        return Constant(ctx.fresh(f"{node.outputs[0]}/{what}"), array)
+
     def layer(weights: Array, bias: Array | None) -> Value:
-        w = Constant(ctx.fresh(f"{node.outputs[0]}/weights"), weights)
-        return ctx.emit(
-            attrs,
-            x,
-            w,
-            None if bias is None else Constant(ctx.fresh(f"{node.outputs[0]}/bias"), bias),
-        )
+        b = None if bias is None else named("bias", bias)
+        return ctx.emit(attrs, x, named("weights", weights), b)
 
     if node.has(4):
         if any(pads):
@@ -85,15 +83,14 @@ def convolution(ctx: Context, node: TfliteNode) -> Tensor:
         return layer(signs * factors[:, None, None, None], bias)
     y = activated(ctx, kind, layer(signs, None))
     # As a depthwise layer, for weights and biases of layers have scales of their own.
-    each = Constant(ctx.fresh(f"{node.outputs[0]}/factors"), factors.reshape(-1, 1, 1, 1))
-    bias_of_each = Constant(ctx.fresh(f"{node.outputs[0]}/bias"), bias)
-    return ctx.emit(ops.Conv(group=len(factors)), y, each, bias_of_each)
+    each = named("factors", factors.reshape(-1, 1, 1, 1))
+    return ctx.emit(ops.Conv(group=len(factors)), y, each, named("bias", bias))
 
 
-def _signs(node: TfliteNode) -> Value:
-    """Input 0, which another of these operators computes."""
+def _signs(ctx: Context, node: TfliteNode) -> Value:
+    """Input 0, which another of these operators computes: words in the file, numbers here."""
     x = node.value(0)
-    if x.dtype is not DType.FLOAT32:
+    if x.dtype is not DType.FLOAT32 or ctx.file[node.file_number(0)].type != "INT32":
         raise UnsupportedError("its input is no tensor of signs", _AGAIN)
     return x
 

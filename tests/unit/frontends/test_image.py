@@ -209,3 +209,17 @@ def test_images_of_another_size_fill_the_part_that_is_used():
     assert np.array_equal(front.images_of(front.form.of_image(larger)[None])[0], x)
     whole = front.form.unpacked(front.form.of_image(larger)[None])
     assert whole.shape == (1, 6, 8, 3)
+
+
+@pytest.mark.parametrize("text", ["image:scale=0", "image:std=0", "image:scale=1,mean=1+2"])
+def test_hints_of_normalization_are_in_the_form_that_is_read(text):
+    with pytest.raises(ConfigError) as found:
+        front_of(text)
+    hint = str(found.value.hint)
+    assert "mean=0.485+0.456+0.406" in hint
+    front_of(f"image:{hint.rsplit(maxsplit=1)[-1]}")
+
+
+def test_signs_and_exponents_of_normalization_do_not_part_numbers():
+    said = front_of("image:scale=1e+2,mean=0.1+2e+1+0.3").normalize
+    assert said == Normalize(100.0, (0.1, 20.0, 0.3))

@@ -155,6 +155,18 @@ def test_damaged_attributes(own: bytes, tmp_path: Path) -> None:
         integer_model(path, {"x": signs()}, CompileOptions())
 
 
+def test_numbers_that_are_no_signs(tmp_path: Path) -> None:
+    """Real numbers are no words of signs, though signs are real numbers in the graph."""
+    tensors = {
+        "x": T((1, 9, 8, 40)), "w": WORDS, "m": NUMBERS, "b": NUMBERS, "y": T((1, 9, 8, 4)),
+    }  # fmt: skip
+    inputs, own = ["x", "w", "m", "b", ""], options(**GOOD)
+    operators = [Op("CUSTOM", inputs, ["y"], custom="LceBconv2d", custom_options=own)]
+    path = write_tflite(tmp_path / "m.tflite", tensors, operators)
+    with pytest.raises(EdgecError, match="no tensor of signs"):
+        integer_model(path, {"x": signs()}, CompileOptions())
+
+
 def test_words_that_are_no_signs(tmp_path: Path) -> None:
     """An int32 input of the network is no tensor of signs."""
     tensors = {"x": T((1, 9, 8, 40), dtype="int32"), "y": T((1, 9, 8, 40))}
