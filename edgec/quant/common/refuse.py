@@ -129,12 +129,6 @@ def _obstacle(graph: Graph, node: Node) -> Obstacle | None:
             )
     if isinstance(node.attrs, ops.Spectrum | ops.LogMel):
         return _sound_obstacle(graph, node)
-    if isinstance(node.attrs, ops.Softmax) and _weighs(graph, node):
-        return (
-            "it belongs to an attention of a form that is not known",
-            "write it as softmax(q @ k.T * scale + mask) @ v, the weights on the left of the last "
-            "product, with nothing else between the two products",
-        )
     if _moves_integers(graph, node):
         return (
             "it moves single integers of the run",
@@ -162,10 +156,6 @@ def _sound_obstacle(graph: Graph, node: Node) -> Obstacle | None:
     if window.min() < 0 or window.max() <= 0:
         return "its window has numbers below 0", "take one of the usual windows"
     return None
-
-
-def _weighs(graph: Graph, node: Node) -> bool:
-    return any(isinstance(reader.attrs, ops.MatMul) for reader in graph.consumers[node.output])
 
 
 def _reads_integers(graph: Graph, node: Node) -> bool:

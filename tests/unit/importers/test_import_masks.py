@@ -112,13 +112,3 @@ def test_choice_of_each_logit_at_run_time(tmp_path):
     found = np.concatenate([outputs(built, **one) for one in samples])
     # Steps of 8 bits are parts of the range of all samples.
     assert np.abs(found - wanted).max() < 0.06 * np.abs(wanted).max()
-
-
-def test_attention_of_an_unknown_form_says_which_form_is_known(tmp_path):
-    model = attention([N("Relu", ["l"], ["lm"])], {"gamma": np.ones(WIDTH, np.float32)})
-    model.graph.node[-1].output[0] = "a2"
-    model.graph.node.append(N("LayerNormalization", ["a2", "gamma"], ["y"]))
-    with pytest.raises(UnsupportedModelError) as caught:
-        integer(model, tmp_path, x=X)
-    assert "softmax(q @ k.T * scale + mask) @ v" in str(caught.value)
-    assert "Softmax:p (Softmax, 1x6x6)" in str(caught.value)
