@@ -17,6 +17,7 @@ from edgec.importers.common.gathered import (
     tiled,
     wrapped_places,
 )
+from edgec.importers.common.named import named, named_elements
 from edgec.importers.common.scattered import (
     Reduction,
     check_places,
@@ -81,11 +82,13 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 
 
 def gather(ctx: Context, node: OnnxNode) -> Tensor:
-    """Any indices into a constant; constant indices into a computed tensor."""
+    """Constant indices, or indices of the run: into rows of a constant, or a computed tensor."""
     x, indices = node.tensor(0), node.tensor(1)
+    axis = normal_axis(node.integer("axis", 0), len(x.shape))
+    if isinstance(indices, Value) and isinstance(x, Value):
+        return named(ctx, x, axis, indices)
     if isinstance(indices, Value):
         return _embedding(ctx, x, indices, node.integer("axis", 0))
-    axis = normal_axis(node.integer("axis", 0), len(x.shape))
     if isinstance(x, Constant):
         return ctx.pools.gather(x, indices, axis)
     return pick(ctx, x, axis, indices.array)
@@ -114,10 +117,12 @@ def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
-    """Constant indices; or a constant whose elements are all equal: they do not matter then."""
+    """Constant indices; one index of the run for all other axes; a constant of equal elements."""
     table, indices = node.tensor(0), node.tensor(1)
+    axis = normal_axis(node.integer("axis", 0), len(table.shape))
+    if isinstance(table, Value) and isinstance(indices, Value):
+        return named_elements(ctx, table, axis, indices)
     if isinstance(table, Value) and isinstance(indices, Constant):
-        axis = normal_axis(node.integer("axis", 0), len(table.shape))
         places = element_places(table.shape, indices.array, axis)
         return pick(ctx, ctx.reshape(table, (math.prod(table.shape),)), 0, places)
     one = isinstance(table, Constant) and np.unique(table.array).size == 1

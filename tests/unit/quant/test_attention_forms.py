@@ -1,4 +1,4 @@
-"""Attentions that are not softmax(q @ k.T * scale + mask) @ v: Softmax and products of their own."""
+"""Attentions of other forms than softmax(q @ k.T * scale + mask) @ v, in integers."""
 
 from __future__ import annotations
 
@@ -85,5 +85,5 @@ def test_attention_of_any_form_is_computed_in_integers(form, tmp_path):
         for name, array in zip(found, real, strict=True):
             wanted[name].append(array)
             found[name].append(graph.quant(name).dequantize(values[name]))
-    for name in found:
-        assert decibels(np.stack(wanted[name]), np.stack(found[name])) > 28.0
+    for name, arrays in found.items():
+        assert decibels(np.stack(wanted[name]), np.stack(arrays)) > 28.0
