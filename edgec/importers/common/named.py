@@ -17,7 +17,7 @@ _MOST_PRODUCTS = 1 << 20
 """Multiply-accumulates of one choice, a fraction of a second on any core: more is a slip."""
 
 
-def named(ctx: RealBuilder, x: Tensor, axis: int, ids: Value) -> Tensor:
+def named(ctx: RealBuilder, x: Tensor, axis: int, ids: Tensor) -> Tensor:
     """The elements of an axis at indices of the run; their axis becomes the axes of `ids`.
 
     A comparison of the indices with all that there are makes rows of a one and zeros, and their
@@ -41,8 +41,6 @@ def named(ctx: RealBuilder, x: Tensor, axis: int, ids: Value) -> Tensor:
         )
     all_ids = Constant(f"{ids.name}/all", np.arange(size, dtype=np.int64).reshape(1, size))
     hit = related(ctx, Relation.EQUAL, ctx.reshape(ids, (count, 1)), all_ids)
-    if not isinstance(hit, Value):
-        raise UnsupportedError("its indices are constants", "fold constants before the export")
     one_hot = ctx.emit(ops.Cast(), hit, dtype=DType.FLOAT32)
     order = (axis, *(i for i in range(len(x.shape)) if i != axis))
     rows = ctx.reshape(ctx.transpose(x, order), (size, math.prod(rest)))
