@@ -441,5 +441,11 @@ def _frame(k: s.Frame) -> Iterator[Event]:
         for row in covered(oy, op.height, crop.height):
             for column in covered(ox, op.width, crop.width):
                 pixel = (crop.top + row) * op.form.width + crop.left + column
-                yield from (("r", pixel * k.pixel_bytes + i) for i in range(k.pixel_bytes))
+                read = range(k.pixel_bytes)
+                if op.form.is_yuv:
+                    # Of a pair of pixels: its own Y, and U and V for both.
+                    y, u, v = {"yuyv": (0, 1, 3), "uyvy": (1, 0, 2)}[op.form.pixels]
+                    pair = -2 * (pixel % 2)
+                    read = [y] if op.channels == 1 else [y, pair + u, pair + v]
+                yield from (("r", pixel * k.pixel_bytes + i) for i in read)
         yield from (("w", (oy * op.width + ox) * size + i) for i in range(size))
