@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from built import firmware_of
+from choice_planes import PlaneShape, add_layer, add_planes
 from profile_networks import OPTIONS
 
 from edgec.base.dtypes import Array, DType
@@ -53,6 +54,8 @@ class Layer:
             image; else padding is half the window, before it and after it.
         inside: there is no padding.
         x, y: element types; of x `SIGNS`: weights are signs, too.
+        bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
+            as those of x.  No bits of weights: the layer makes planes of codes.
     """
 
     height: int
@@ -66,6 +69,7 @@ class Layer:
     x: DType = DType.INT8
     y: DType = DType.INT8
     inside: bool = False
+    bits: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -74,7 +78,8 @@ class Layer:
         added = ", residual" if self.residual else ""
         padding = ", padding after it" if self.after else ", no padding" if self.inside else ""
         types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
-        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}"
+        bits = "" if self.bits is None else ", {} by {} bits".format(*self.bits)
+        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}{bits}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -115,7 +120,9 @@ def graph_of(layers: Sequence[Layer]) -> Graph:
     rng = np.random.default_rng(3)
     builder = GraphBuilder("choice")
     for number, layer in enumerate(layers):
-        if layer.x is SIGNS:
+        if layer.bits is not None:
+            _add_planes(builder, layer, layer.bits, number, rng)
+        elif layer.x is SIGNS:
             _add_binary(builder, layer, number, rng)
         else:
             _add(builder, layer, number, rng)
@@ -226,6 +233,43 @@ def _binary_constants(
         builder.constant(f"bias_{number}", bias),
         builder.constant(f"multiplier_{number}", multiplier),
     ]
+
+
+def _add_planes(
+    builder: GraphBuilder,
+    layer: Layer,
+    bits: tuple[int, int],
+    number: int,
+    rng: np.random.Generator,
+) -> None:
+    """A layer of bit planes, after those of an image; planes go to a filter of codes."""
+    image = _image(builder, layer, DType.INT8)
+    shape = PlaneShape(
+        (layer.height, layer.width),
+        layer.out_size,
+        layer.channels,
+        layer.filters,
+        layer.kernel,
+        layer.stride,
+        layer.pads,
+        *bits,
+        bits[0] if layer.y is SIGNS else 0,
+        _ADDED,
+    )
+    if bits[1]:
+        residual = (lambda y: _residual(builder, y, number)) if layer.residual else None
+        x, quant = add_planes(builder, image, bits[0]), _quant(DType.INT8)
+        y = add_layer(builder, shape, x, str(number), quant, rng, residual)
+    else:
+        y = add_planes(builder, image, bits[0], f"node_{number}")
+        shape = replace(shape, filters=layer.channels, out=shape.image)
+    if layer.y is SIGNS:
+        end = replace(
+            shape, image=shape.out, channels=shape.filters, filters=4, kernel=(1, 1), stride=1,
+            pads=(0, 0, 0, 0), w_planes=1, y_planes=0,
+        )  # fmt: skip
+        y = add_layer(builder, end, y, f"end_{number}", _quant(DType.INT8), rng)
+    builder.outputs.append(y)
 
 
 def _end_of_signs(

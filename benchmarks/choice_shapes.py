@@ -250,6 +250,41 @@ _HELD_OUT_SIGNS = (
     (4, 4, 192, 64, (3, 3), 1),
     (10, 10, 32, 20, (5, 5), 1),
 )
+_TRAINING_PLANES = (
+    (8, 8, 64, 64, (3, 3), 1, (2, 2)),
+    (6, 6, 32, 48, (3, 3), 1, (2, 1)),
+    (10, 10, 96, 32, (1, 1), 1, (2, 2)),
+    (5, 5, 128, 64, (3, 3), 1, (2, 1)),
+    (12, 12, 32, 16, (3, 3), 2, (1, 2)),
+    (7, 7, 40, 33, (3, 3), 1, (2, 2)),
+    (1, 1, 256, 64, (1, 1), 1, (2, 1)),
+    (1, 1, 640, 20, (1, 1), 1, (2, 2)),
+    (1, 6, 192, 40, (1, 1), 1, (3, 2)),
+    (4, 4, 256, 32, (3, 3), 1, (2, 1)),
+    (9, 9, 16, 24, (5, 5), 2, (2, 2)),
+    (11, 5, 72, 9, (3, 3), 1, (2, 2)),
+    (8, 8, 32, 32, (1, 1), 1, (1, 1)),
+    (6, 6, 24, 40, (3, 3), 1, (3, 3)),
+)
+_TRAINING_MADE_PLANES = (
+    (8, 8, 64, 2),
+    (6, 6, 40, 2),
+    (10, 10, 32, 1),
+    (5, 5, 128, 2),
+    (1, 1, 640, 2),
+    (7, 7, 33, 3),
+    (12, 4, 96, 1),
+    (4, 4, 256, 3),
+)
+_HELD_OUT_PLANES = (
+    (8, 8, 48, 40, (3, 3), 1, (2, 2)),
+    (6, 5, 128, 32, (3, 3), 2, (2, 1)),
+    (1, 1, 400, 36, (1, 1), 1, (2, 2)),
+    (9, 9, 64, 24, (1, 1), 1, (2, 1)),
+    (4, 4, 192, 64, (3, 3), 1, (2, 2)),
+    (10, 10, 32, 20, (5, 5), 1, (1, 2)),
+)
+_HELD_OUT_MADE_PLANES = ((9, 9, 48, 2), (3, 3, 160, 2), (6, 6, 64, 1))
 _HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
 _HELD_OUT_LINES = (
     (6, 1, 96, (6, 1)),
@@ -316,14 +351,26 @@ def training() -> list[Layer]:
     """Layers to fit prices to."""
     depthwise = (*_TRAINING_DEPTHWISE, *_TRAINING_WINDOWS)
     found = _layers(_TRAINING_ROWS, _TRAINING_IMAGES, depthwise, _TRAINING_AFTER)
-    return found + _lines(_TRAINING_LINES) + _wide(_TRAINING_WIDE) + _signs(_TRAINING_SIGNS)
+    return (
+        found
+        + _lines(_TRAINING_LINES)
+        + _wide(_TRAINING_WIDE)
+        + _signs(_TRAINING_SIGNS)
+        + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
+    )
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
     depthwise = (*_HELD_OUT_DEPTHWISE, *_HELD_OUT_WINDOWS)
     found = _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, depthwise, _HELD_OUT_AFTER)
-    return found + _lines(_HELD_OUT_LINES) + _wide(_HELD_OUT_WIDE) + _signs(_HELD_OUT_SIGNS)
+    return (
+        found
+        + _lines(_HELD_OUT_LINES)
+        + _wide(_HELD_OUT_WIDE)
+        + _signs(_HELD_OUT_SIGNS)
+        + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
+    )
 
 
 def _layers(
@@ -372,3 +419,18 @@ def _signs(shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int]]) ->
         for number, shape in enumerate(shapes)
         for y, added in ((SIGNS, False), (DType.INT8, number % 3 == 0))
     ]
+
+
+def _planes(
+    shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int, tuple[int, int]]],
+    made: Sequence[tuple[int, int, int, int]],
+) -> list[Layer]:
+    """Layers of bit planes to planes, to codes, and, every third one, to codes that are added up;
+    planes of codes.
+    """
+    found = [
+        Layer(*shape, residual=added, y=y, bits=bits)
+        for number, (*shape, bits) in enumerate(shapes)
+        for y, added in ((SIGNS, False), (DType.INT8, number % 3 == 0))
+    ]
+    return found + [Layer(*image, 0, y=SIGNS, bits=(planes, 0)) for *image, planes in made]

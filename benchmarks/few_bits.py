@@ -1,4 +1,4 @@
-"""Convolutions of ResNet-18 with signs: instructions a multiply-accumulate beside int8 and int16.
+"""Convolutions of ResNet-18 with few bits: instructions a multiply-accumulate, int8 and int16.
 
     python benchmarks/few_bits.py                  # Cortex-A53, C2 to C11
     python benchmarks/few_bits.py a53 a7 --layers C2 C9
@@ -6,12 +6,13 @@
 
 Layers and their names are those that Cowan et al. 2018, "Automating Generation of Low Precision
 Deep Learning Operators" (arXiv 1810.11066), take from ResNet-18; here they multiply signs (W1A1)
-and give signs.  Programs are those of `edgec compile` for a board, run in the emulator, which
-counts instructions; of microcontrollers, cycles with memory that never waits.  Outputs on Cortex-A
-are compared with the oracle.  int8 is the same layer by the kernel that edgec chooses for it; int16
-has int16 activations and int8 weights, by the plain C that edgec has for it on Cortex-A.  Packing
-the signs of an int8 tensor is a step of its own; so is the little layer that makes outputs of
-signs.
+and give signs, or weights of one or two bits and activations of two (W1A2, W2A2), which they give.
+Programs are those of `edgec compile` for a board, run in the emulator, which counts instructions;
+of microcontrollers, cycles with memory that never waits.  Outputs on Cortex-A are compared with the
+oracle.  int8 is the same layer by the kernel that edgec chooses for it; int16 has int16 activations
+and int8 weights, by the plain C that edgec has for it on Cortex-A.  Packing the bits of an int8
+tensor is a step of its own (its cost is that of an element); so is the little layer that makes
+outputs of bits.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 from built import firmware_of
+from choice_planes import PlaneShape, add_layer, add_planes
 from neon_kernels import measure
 from pool_layers import BOARDS, step_cycles
 
@@ -87,6 +89,8 @@ SMALL = {
     "1x1, 128 to 128, 8x8": Layer(8, 128, 128, 1, 1),
 }
 """Layers that fit microcontrollers."""
+PAIRS = {"W1A2": (1, 2), "W2A2": (2, 2)}
+"""Bits of weights and of activations."""
 
 
 class _Layers:
@@ -160,6 +164,21 @@ def of_codes(layer: Layer, quant: QuantParams) -> Graph:
     )
 
 
+def of_planes(layer: Layer, w_planes: int, x_planes: int) -> Graph:
+    """Planes of codes, the layer "y", which gives as many planes, and one that makes codes."""
+    made = _Layers(layer, _CODES)
+    builder = made.builder
+    x = add_planes(builder, made.x, x_planes, "packing")
+    out, pads = (layer.out,) * 2, (layer.kernel // 2,) * 4
+    shape = PlaneShape(
+        (layer.size,) * 2, out, layer.channels, layer.filters, (layer.kernel,) * 2, layer.stride,
+        pads, x_planes, w_planes, x_planes,
+    )  # fmt: skip
+    y = add_layer(builder, shape, x, "layer", _CODES, made.rng)
+    last = PlaneShape(out, out, layer.filters, 1, (1, 1), 1, (0, 0, 0, 0), x_planes, 1, 0)
+    return made.finished(add_layer(builder, last, y, "last", _CODES, made.rng))
+
+
 def costs(graph: Graph, board: Board) -> dict[str, int]:
     """Instructions of each step, or cycles, by the name of its output."""
     if board.linux is not None:
@@ -174,31 +193,39 @@ def costs(graph: Graph, board: Board) -> dict[str, int]:
     return {choice.node.output: cost for choice, cost in zip(choices, found, strict=True)}
 
 
+def planes_costs(layer: Layer, board: Board, pair: tuple[int, int]) -> tuple[float, float]:
+    """Cost of a multiply-accumulate of a layer of planes, and of an element that is packed."""
+    graph = of_planes(layer, *pair)
+    found = costs(graph, board)
+    by_node = {node.name: found[node.output] for node in graph.nodes}
+    elements = layer.size**2 * layer.channels
+    return by_node["node_layer"] / layer.macs, by_node["packing"] / elements
+
+
 def show(core: str, names: Sequence[str]) -> None:
     """A Markdown table of one core."""
     board = load_board(BOARDS[core])
     is_linux = board.linux is not None
     what, layers = ("instructions", LAYERS) if is_linux else ("cycles", SMALL)
-    wide = is_linux
-    print(
-        f"\n| {core}, {what} a MAC | W1A1 | int8 |{' int16 |' if wide else ''} int8 / W1A1 |",
-        end="",
-    )
-    print(f"{' int16 / W1A1 |' if wide else ''} packing, an element |")
-    print(f"|---{'|---:' * (6 if wide else 4)}|")
+    wholes = ("int8", "int16") if is_linux else ("int8",)
+    against = [f"{wholes[-1]} / {name}" for name in ("W1A1", *PAIRS)]
+    heads = ("W1A1", *PAIRS, *wholes, *against, "packing 1 bit", "2 bits")
+    print(f"\n| {core}, {what} a MAC | {' | '.join(heads)} |")
+    print(f"|---{'|---:' * len(heads)}|")
     for name, layer in layers.items():
         if is_linux and names and name not in names:
             continue
         bits = costs(of_signs(layer), board)
-        own = bits["y"] / layer.macs
-        int8 = costs(of_codes(layer, _CODES), board)["y"] / layer.macs
-        cells, ratios = [f"{own:.4f}", f"{int8:.4f}"], [f"{int8 / own:.1f}"]
-        if wide:
-            int16 = costs(of_codes(layer, _WIDE), board)["y"] / layer.macs
-            cells.append(f"{int16:.3f}")
-            ratios.append(f"{int16 / own:.1f}")
         packing = bits["signs"] / (layer.size**2 * layer.channels)
-        print(f"| {name} | {' | '.join((*cells, *ratios))} | {packing:.2f} |", flush=True)
+        pairs = {name: planes_costs(layer, board, pair) for name, pair in PAIRS.items()}
+        own = [bits["y"] / layer.macs, *(cost for cost, _ in pairs.values())]
+        codes = [costs(of_codes(layer, _CODES), board)["y"] / layer.macs]
+        if is_linux:
+            codes.append(costs(of_codes(layer, _WIDE), board)["y"] / layer.macs)
+        cells = [f"{each:.4f}" for each in (*own, *codes)]
+        cells += [f"{codes[-1] / each:.1f}" for each in own]
+        cells += [f"{each:.2f}" for each in (packing, pairs["W1A2"][1])]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:

@@ -11,9 +11,12 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 
-GRAY, RGB888, RGB565 = "gray", "rgb888", "rgb565"
-BYTES_OF_PIXEL = {GRAY: 1, RGB888: 3, RGB565: 2}
+GRAY, RGB888, BGR888, RGB565 = "gray", "rgb888", "bgr888", "rgb565"
+YUYV, UYVY = "yuyv", "uyvy"
+BYTES_OF_PIXEL = {RGB565: 2, RGB888: 3, BGR888: 3, YUYV: 2, UYVY: 2, GRAY: 1}
 """Pixel formats by name, with their sizes."""
+YUV = {YUYV: (0, 1, 3), UYVY: (1, 0, 2)}
+"""Formats of two pixels in four bytes: the places of the first Y, of U and of V among these."""
 BIG, LITTLE = "big", "little"
 AREA, NEAREST = "area", "nearest"
 MOST_SIDE = 4096
@@ -37,8 +40,9 @@ class CameraForm:
 
     Attributes:
         height, width: in pixels.
-        pixels: `GRAY`, one byte; `RGB888`, red, green and blue; or `RGB565`, two bytes: 5 bits of
-            red, the highest ones, 6 of green and 5 of blue.
+        pixels: `GRAY`, one byte; `RGB888`, red, green and blue; `BGR888`, blue first; `RGB565`, two
+            bytes: 5 bits of red, the highest ones, 6 of green and 5 of blue; `YUYV` or `UYVY`, two
+            bytes, of which two pixels side by side have U and V in common.
         order: `BIG`, the byte with red comes first, or `LITTLE`; of two bytes alone.
         crop: the part that is used.
     """
@@ -51,8 +55,13 @@ class CameraForm:
 
     @property
     def channels(self) -> int:
-        """Numbers of a pixel: 1 (gray) or 3 (red, green, blue)."""
+        """Numbers of a pixel: 1 (gray) or 3 (colours)."""
         return 1 if self.pixels == GRAY else 3
+
+    @property
+    def is_yuv(self) -> bool:
+        """Whether pixels are Y, U and V in place of red, green and blue."""
+        return self.pixels in YUV
 
     @property
     def frame_bytes(self) -> int:
@@ -68,34 +77,75 @@ class CameraForm:
             frames: uint8 [..., `frame_bytes`].
 
         Returns:
-            uint8 [..., height, width, channels] of `crop`.
+            uint8 [..., height, width, channels] of `crop`: gray; red, green, blue; or Y, U, V.
         """
         each = BYTES_OF_PIXEL[self.pixels]
         whole = frames.reshape(*frames.shape[:-1], self.height, self.width, each)
         c = self.crop
         x = whole[..., c.top : c.top + c.height, c.left : c.left + c.width, :]
+        if self.is_yuv:
+            y, u, v = YUV[self.pixels]
+            pairs = whole.reshape(*whole.shape[:-2], self.width // 2, 4)
+            chroma = pairs[..., (u, v)].repeat(2, axis=-2)
+            chroma = chroma[..., c.top : c.top + c.height, c.left : c.left + c.width, :]
+            return np.concatenate([x[..., y : y + 1], chroma], axis=-1)
         if self.pixels != RGB565:
-            return x
+            return x[..., ::-1] if self.pixels == BGR888 else x
         first, second = (x[..., 0], x[..., 1]) if self.order == BIG else (x[..., 1], x[..., 0])
         red, green, blue = first >> 3, (first & 7) << 3 | second >> 5, second & 31
         parts = (red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2)
         return np.stack(parts, axis=-1)
 
     def packed(self, pixels: Array) -> Array:
-        """Whole frames as bytes; `RGB565` keeps the upper bits of each channel.
+        """Whole frames as bytes.
+
+        `RGB565` keeps the upper bits of each channel; of `YUYV` and `UYVY` two pixels side by side
+        get the means of their U and V, halves rounded up.
 
         Args:
-            pixels: uint8 [..., height, width, channels].
+            pixels: uint8 [..., height, width, channels], gray or red, green, blue.
 
         Returns:
             uint8 [..., `frame_bytes`].
         """
         x = pixels
-        if self.pixels == RGB565:
+        if self.is_yuv:
+            found = yuv_of(pixels).reshape(*pixels.shape[:-2], self.width // 2, 2, 3)
+            y, u, v = YUV[self.pixels]
+            x = np.empty((*found.shape[:-2], 4), np.uint8)
+            x[..., (y, y + 2)] = found[..., 0]
+            x[..., (u, v)] = (found[..., 1:].astype(np.int64).sum(axis=-2) + 1) >> 1
+        elif self.pixels == BGR888:
+            x = pixels[..., ::-1]
+        elif self.pixels == RGB565:
             red, green, blue = pixels[..., 0] >> 3, pixels[..., 1] >> 2, pixels[..., 2] >> 3
             both = (red << 3 | green >> 3, (green & 7) << 5 | blue)
             x = np.stack(both if self.order == BIG else both[::-1], axis=-1)
         return np.ascontiguousarray(x).reshape(*pixels.shape[:-3], self.frame_bytes)
+
+    def image(self, frames: Array, height: int, width: int, channels: int, method: str) -> Array:
+        """The part that is used as an image of some size.
+
+        Pixels are `resized`; what comes of them is made gray by `brightness`, or coloured by
+        `rgb_of`, then.  Y is the gray of Y, U and V; gray is all three colours of a gray camera.
+
+        Args:
+            frames: uint8 [..., `frame_bytes`].
+            height, width: rows and columns of the image.
+            channels: 1, a gray image, or 3, red, green and blue.
+            method: see `resized`.
+
+        Returns:
+            uint8 [..., height, width, channels].
+        """
+        pixels = self.unpacked(frames)
+        if self.is_yuv:
+            found = resized(pixels[..., :channels], height, width, method)
+            return rgb_of(found) if channels > 1 else found
+        found = resized(pixels, height, width, method)
+        if channels < self.channels:
+            return brightness(found)
+        return found.repeat(channels // self.channels, axis=-1)
 
     def of_image(self, pixels: Array) -> Array:
         """A frame for an image of another size, uint8 [`frame_bytes`].
@@ -175,3 +225,43 @@ def brightness(pixels: Array) -> Array:
     red, green, blue = np.moveaxis(pixels.astype(np.int64), -1, 0)
     found = (19595 * red + 38470 * green + 7471 * blue + (1 << 15)) >> 16
     return np.asarray(found.astype(np.uint8)[..., None])
+
+
+def rgb_of(yuv: Array) -> Array:
+    """Colours of Y, U and V of 0 to 255.
+
+    ``r = y + 91881 v' / 2^16``, ``g = y - (22554 u' + 46802 v') / 2^16``,
+    ``b = y + 116130 u' / 2^16``, with ``u' = u - 128``, each rounded once, halves up, and limited
+    to 0 to 255.  Source: ITU-T T.871 (JFIF), section 7.
+
+    Args:
+        yuv: uint8 [..., 3].
+
+    Returns:
+        uint8 [..., 3], red, green and blue.
+    """
+    y, u, v = np.moveaxis(yuv.astype(np.int64), -1, 0)
+    u, v = u - 128, v - 128
+    sums = (y << 16) + np.stack([91881 * v, -22554 * u - 46802 * v, 116130 * u])
+    found = np.clip((sums + (1 << 15)) >> 16, 0, 255)
+    return np.asarray(np.moveaxis(found, 0, -1).astype(np.uint8))
+
+
+def yuv_of(rgb: Array) -> Array:
+    """Y, U and V of colours: Y is their `brightness`.
+
+    ``u = 128 + (-11059 r - 21709 g + 32768 b) / 2^16``,
+    ``v = 128 + (32768 r - 27439 g - 5329 b) / 2^16``, rounded, halves up, and at most 255.  Source:
+    ITU-T T.871 (JFIF), section 7.
+
+    Args:
+        rgb: uint8 [..., 3].
+
+    Returns:
+        uint8 [..., 3].
+    """
+    red, green, blue = np.moveaxis(rgb.astype(np.int64), -1, 0)
+    u = -11059 * red - 21709 * green + 32768 * blue
+    v = 32768 * red - 27439 * green - 5329 * blue
+    chroma = np.minimum((np.stack([u, v], axis=-1) + (257 << 15)) >> 16, 255).astype(np.uint8)
+    return np.concatenate([brightness(rgb), chroma], axis=-1)

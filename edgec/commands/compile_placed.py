@@ -14,6 +14,7 @@ from edgec.lower.placed import Lowered, lowered
 from edgec.report.model import PlacementReport, RowsReport, SpeedReport, TunedReport
 from edgec.target.board import Board
 from edgec.target.target import Target
+from edgec.workflow.bit_planes import with_bit_planes
 from edgec.workflow.front_end import front_end_of, heard_model
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.rounded_channels import with_rounded_channels
@@ -56,6 +57,7 @@ def planned_layers(
         progress: told what is being done.
     """
     ready, pools = plan_pooled_layers(model, board, options.pool, progress)
+    ready, pools = with_bit_planes(ready, pools, board, options)
     return with_rounded_channels(ready, pools, board, options)
 
 

@@ -12,17 +12,15 @@ from edgec.base.camera import (
     AREA,
     BIG,
     BYTES_OF_PIXEL,
-    GRAY,
     LITTLE,
     MOST_PIXELS,
     MOST_SIDE,
     NEAREST,
     RGB565,
+    YUV,
     CameraForm,
     Rectangle,
-    brightness,
     middle,
-    resized,
 )
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
@@ -38,6 +36,7 @@ from edgec.ir.pixels import pixel_codes
 from edgec.ir.qparams import QuantParams
 
 FIT = "fit"
+RGB, BGR = "rgb", "bgr"
 _GEOMETRY = re.compile(r"([0-9]{1,4})x([0-9]{1,4})(?:\+([0-9]{1,4})\+([0-9]{1,4}))?")
 _FRAMES_AT_ONCE = 16
 _BYTES = QuantParams.per_tensor(1.0, 0, DType.INT8)
@@ -49,12 +48,13 @@ class ImageParameters:
 
     Attributes:
         width, height: columns and rows of the frame.
-        pixels: its format: ``rgb565``, ``rgb888`` or ``gray``.
+        pixels: its format: ``rgb565``, ``rgb888``, ``bgr888``, ``yuyv``, ``uyvy`` or ``gray``.
         order: the byte of ``rgb565`` that comes first: ``big``, with red, or ``little``.
         crop: the part that is used: ``fit``, the largest one in the middle that has the shape of
             the image; ``none``, all of it; ``240x240``, in the middle; ``240x240+40+0``, columns
             from the left and rows from the top.
         resize: ``area``, means over areas, or ``nearest``.
+        colours: the order of the network's channels: ``rgb`` or ``bgr``.
         scale, mean, std: a byte v becomes ``(v * scale - mean) / std``, with + between the numbers
             of channels; ``none``: the model's file says it.
     """
@@ -67,6 +67,7 @@ class ImageParameters:
     order: str = BIG
     crop: str = FIT
     resize: str = AREA
+    colours: str = RGB
     scale: str = NONE
     mean: str = NONE
     std: str = NONE
@@ -77,6 +78,7 @@ class ImageParameters:
             "height": (1 <= self.height <= MOST_SIDE, f"1 to {MOST_SIDE}"),
             "pixels": (self.pixels in BYTES_OF_PIXEL, ", ".join(BYTES_OF_PIXEL)),
             "order": (self.order in (BIG, LITTLE), f"{BIG} or {LITTLE}, of the bytes of {RGB565}"),
+            "colours": (self.colours in (RGB, BGR), f"{RGB} or {BGR}"),
             "resize": (self.resize in (AREA, NEAREST), f"{AREA} or {NEAREST}"),
             "crop": (
                 self.crop in (FIT, NONE) or _GEOMETRY.fullmatch(self.crop) is not None,
@@ -86,6 +88,8 @@ class ImageParameters:
         for name, (fits, hint) in checks.items():
             if not fits:
                 raise bad_parameter(name, getattr(self, name), hint)
+        if self.pixels in YUV and self.width % 2:
+            raise bad_parameter("width", self.width, f"even, as pixels of {self.pixels} are pairs")
         part = self.part(1, 1)
         beyond = part.top + part.height > self.height or part.left + part.width > self.width
         if beyond or min(part.top, part.left) < 0 or min(part.height, part.width) < 1:
@@ -179,14 +183,8 @@ class ImageFrontEnd:
                 where=OPTION,
                 hint="images are for inputs [1, 3, H, W], [1, H, W, 3], with 1 for 3, or [1, H, W]",
             )
-        channels = 1 if p.pixels == GRAY else 3
-        if image.channels not in (1, channels):
-            raise ConfigError(
-                f"the camera gives {p.pixels}, and input {shown(spec.name)} {list(spec.shape)} "
-                f"takes {image.channels} channels",
-                where=OPTION,
-                hint="take pixels=rgb565 or pixels=rgb888, or a model of gray images",
-            )
+        if image.channels == 1 and p.colours != RGB:
+            raise bad_parameter("colours", p.colours, f"{RGB}: the model takes gray images")
         said = p.said()
         if takes_bytes and said is not None:
             raise ConfigError(
@@ -228,10 +226,10 @@ class ImageFrontEnd:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _images_of(self, frames: Array) -> Array:
-        pixels = self.form.unpacked(frames.view(np.uint8))
-        found = resized(pixels, self.input.height, self.input.width, self.parameters.resize)
-        if self.input.channels < self.form.channels:
-            found = brightness(found)
+        p, image = self.parameters, self.input
+        bytes_ = frames.view(np.uint8)
+        found = self.form.image(bytes_, image.height, image.width, image.channels, p.resize)
+        found = found[..., ::-1] if p.colours == BGR else found
         if self.normalize is not None:
             found = self.normalize.apply(found)
         moved = found.transpose(0, 3, 1, 2) if self.input.channels_first else found
@@ -263,8 +261,8 @@ class ImageFrontEnd:
             Value(builder.fresh("frame"), (1, form.frame_bytes), DType.INT8, _BYTES)
         )
         codes = builder.constant("pixel codes", np.stack(pixel_codes(value.quant, self.normalize)))
-        attrs = qops.QFrame(form, image.height, image.width, image.channels, self.parameters.resize)
-        size = (1, image.height, image.width, image.channels)
+        p, size = self.parameters, (1, image.height, image.width, image.channels)
+        attrs = qops.QFrame(form, *size[1:], p.resize, blue_first=p.colours == BGR)
         found = builder.value(replace(value, name=builder.fresh("image"), shape=size))
         builder.node(found, attrs, qops.QFrame.Inputs(frame, codes), (found,), ("front end",))
         # The image has its channels last; where the graph has them first, they are moved.

@@ -186,6 +186,8 @@ _ROWS = (
     qops.QGemm,
     qops.QBinaryConv,
     qops.QBinaryGemm,
+    qops.QPlaneConv,
+    qops.QPlaneGemm,
     qops.QPooledConv,
     qops.QPooledGemm,
     qops.QMaxPool,
@@ -227,7 +229,8 @@ def _axes(attrs: qops.QReduce, rank: int, _count: int) -> qops.QReduce:
 
 _LEADING: Mapping[type, Callable[[Any, int, int], Any]] = {
     **dict.fromkeys(_BROADCAST, _same),
-    **dict.fromkeys((qops.QLut, qops.QPRelu, qops.QRescale, qops.QIsEqual, qops.QSigns), _same),
+    **dict.fromkeys((qops.QLut, qops.QPRelu, qops.QRescale, qops.QIsEqual), _same),
+    **dict.fromkeys((qops.QSigns, qops.QPlanes), _same),
     **dict.fromkeys((qops.QSoftmax, qops.QLogSoftmax, qops.QTopK), _same),
     **dict.fromkeys((qops.QCarry, qops.QUpdate), _same),
     **dict.fromkeys((qops.QTurnSlice, qops.QTurnStack, qops.QTurnLast), _same),

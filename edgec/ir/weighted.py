@@ -91,10 +91,13 @@ def with_plain(attrs: Any, plain: Any) -> Any:
             return plain
 
 
+_ENDED = (*PLAIN, qops.BinaryLayer, qops.PlaneLayer)
+
+
 def residual_of(attrs: Any) -> qops.Residual | None:
     """The addition at the end of a layer with weights, if there is one."""
     plain = unpooled(attrs)
-    return plain.residual if isinstance(plain, (*PLAIN, qops.BinaryLayer)) else None
+    return plain.residual if isinstance(plain, _ENDED) else None
 
 
 def form_of(attrs: Any) -> qops.Requantization | qops.CodeMean | None:

@@ -44,6 +44,8 @@ from edgec.kernels.generic.matmul import FAMILY as GENERIC_MATMUL
 from edgec.kernels.generic.max_pool import FAMILY as GENERIC_MAX_POOL
 from edgec.kernels.generic.micro_features import FAMILY as GENERIC_MICRO_FEATURES
 from edgec.kernels.generic.pad import FAMILY as GENERIC_PAD
+from edgec.kernels.generic.plane_words import FAMILY as GENERIC_PLANE_LAYERS
+from edgec.kernels.generic.planes import FAMILY as GENERIC_PLANES
 from edgec.kernels.generic.reduce import FAMILY as GENERIC_REDUCE
 from edgec.kernels.generic.resize_linear import FAMILY as GENERIC_RESIZE_LINEAR
 from edgec.kernels.generic.resize_nearest import FAMILY as GENERIC_RESIZE_NEAREST
@@ -70,6 +72,8 @@ from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
 from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
+from edgec.kernels.neon.plane_4x4_neon import FAMILY as NEON_PLANE_LAYERS
+from edgec.kernels.neon.planes_neon import FAMILY as NEON_PLANES
 from edgec.kernels.neon.rescale import FAMILY as NEON_RESCALE
 from edgec.kernels.neon.signs_neon import FAMILY as NEON_SIGNS
 from edgec.kernels.packed.filters import packed_filters
@@ -160,6 +164,10 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_MATMUL,
     NEON_SIGNS,
     GENERIC_SIGNS,
+    NEON_PLANE_LAYERS,
+    GENERIC_PLANE_LAYERS,
+    NEON_PLANES,
+    GENERIC_PLANES,
     NEON_BINARY,
     GENERIC_BINARY,
     TRANSFORMER_NORM,

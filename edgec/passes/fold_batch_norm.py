@@ -1,7 +1,7 @@
 """Fold per-channel scalings and shifts into convolutions and dense layers.
 
-Runs after `layout`, so that the channels are last.  Weights that a QDQ model pinned to integers are
-left alone.
+Runs after `layout`, so that the channels are last.  Weights that a QDQ model pinned to integers
+keep their codes.
 
 Rules:
 1. after: ``BatchNormalization`` after a Conv, ConvTranspose or Gemm goes into its weights
@@ -10,9 +10,14 @@ Rules:
 3. add: likewise ``Add`` and ``Sub`` (the constant second) of a constant per channel.
 4. before: ``BatchNormalization`` of the input of a Gemm or Conv goes into its weights and bias.
    (Where a Conv has padding it must shift nothing: it would shift the zeros around the image.)
-5. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
-6. pool: rules 1 to 3 for weights that come from a pool: the factors go into their scales, if all
-   are positive; the indices stay.
+5. pair: a ``Mul`` and an ``Add`` or ``Sub``, one after the other, that no layer takes are a
+   ``BatchNormalization``: as one step they round once, and the shift has the steps of a bias.
+6. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
+7. codes: rules 1 to 3 for weights that come from a pool or are pinned to integers: the factors go
+   into their scales; the indices stay, and so do codes, but for their sign.  (Scales of a pool
+   cannot hold a sign.)  A bias has steps of the scales of input and weights.  Where both have few
+   codes that is coarse beside what decides between two codes of the output, so such weights get
+   codes up to 127 for the same numbers.
 """
 
 from __future__ import annotations
@@ -21,7 +26,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.graph_builder import GraphBuilder
@@ -36,11 +42,15 @@ from edgec.passes.linear import (
     unpinned_linear_before,
 )
 
+_FEW_CODES = 7
+"""The largest code of three bits."""
+
 
 def fold_batch_norm(graph: Graph) -> Graph:
     """Apply the rules until none applies; no `BatchNormalization` is left."""
     graph = sweep(graph, _fold_after)
     graph = sweep(graph, _fold_before)
+    graph = sweep(graph, _pair)
     return sweep(graph, _to_depthwise)
 
 
@@ -78,7 +88,7 @@ def _fold_after(graph: Graph, node: Node) -> Graph | None:
     if linear is None:
         return None
     constant = graph.constants[ops.layer_inputs(linear).w]
-    if constant.pooled is not None:
+    if constant.quant is not None:
         return _fold_into_scales(graph, linear, node, affine)
     if not has_float_weights(graph, linear):
         return None
@@ -93,14 +103,79 @@ def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) ->
     weight, bias = graph.constants[inputs.w], inputs.b
     if weight.quant is None or (bias and graph.constants[bias].quant is not None):
         return None
+    factors, codes = affine.scale, weight.array
+    if weight.pooled is None:
+        turned = _turned(graph, linear, weight, affine.scale)
+        if turned is None:
+            return None
+        codes, factors = turned
     with np.errstate(over="ignore"):
-        scale = (np.asarray(weight.quant.scale) * affine.scale).astype(np.float32)
+        scale = (np.asarray(weight.quant.scale) * factors).astype(np.float32)
     # A scale cannot hold a sign, nor a factor of zero.
     if not np.all((scale > 0) & np.isfinite(scale)):
         return None
-    scaled = Constant(weight.name, weight.array, QuantParams.per_output(scale), weight.pooled)
+    scaled = Constant(weight.name, codes, QuantParams.per_output(scale), weight.pooled)
     shift = _bias(graph, linear, len(weight.array)) * affine.scale + affine.shift
     return fused(graph, linear, node, scaled, shift)
+
+
+def _turned(
+    graph: Graph, linear: Node, weight: Constant, scale: Array
+) -> tuple[Array, Array] | None:
+    """Codes of pinned weights with the signs of factors, and the factors of their scales.
+
+    None where the codes are not int8 around 0 with outputs on axis 0.
+    """
+    quant = weight.quant
+    assert quant is not None
+    plain = quant.dtype is DType.INT8 and not any(quant.zero_point) and quant.axis in (None, 0)
+    if not plain or not isinstance(linear.attrs, ops.Conv | ops.Gemm):
+        return None
+    signs = np.sign(scale).astype(np.int64).reshape(-1, *[1] * (weight.array.ndim - 1))
+    codes = weight.array.astype(np.int64) * signs
+    largest = int(np.abs(codes).max(initial=0))
+    # The opposite of the least code is no code.
+    if largest == 0 or codes.max() > INT8_MAX:
+        return None
+    few = largest <= _FEW_CODES and _has_few_codes(graph, linear.first)
+    times = INT8_MAX // largest if few else 1
+    return (codes * times).astype(np.int8), np.abs(scale) / times
+
+
+def _has_few_codes(graph: Graph, name: str) -> bool:
+    """Whether a pinned value is limited to a few of its codes."""
+    quant, made = graph.values[name].quant, graph.producers.get(name)
+    if quant is None or quant.axis is not None or made is None:
+        return False
+    if not isinstance(made.attrs, ops.Clip):
+        return False
+    return (made.attrs.high - made.attrs.low) / quant.tensor_scale < _FEW_CODES + 1
+
+
+def _pair(graph: Graph, node: Node) -> Graph | None:
+    """Rule 5."""
+    if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
+        return None
+    last = affine_of(graph, node)
+    made = None if last is None else graph.producers.get(last[1])
+    if last is None or made is None or not isinstance(made.attrs, ops.Mul | ops.Add | ops.Sub):
+        return None
+    first = affine_of(graph, made)
+    single = graph.sole_consumer(made.output) is node and graph.values[made.output].quant is None
+    both = isinstance(node.attrs, ops.Mul) is not isinstance(made.attrs, ops.Mul)
+    if first is None or not single or not both or not graph.shape(node.output):
+        return None
+    scale = first[0].scale * last[0].scale
+    if (scale == scale[0]).all():
+        return None
+    shift = first[0].shift * last[0].scale + last[0].shift
+    builder = GraphBuilder.of(graph)
+    operands = norm_operands(builder, node.name, Affine(scale, shift))
+    builder.remove(made)
+    norm = ops.BatchNormalization(epsilon=0.0)
+    sources = (*made.sources, *node.sources)
+    builder.put(replace(node, attrs=norm, inputs=(first[1], *operands), sources=sources))
+    return builder.build()
 
 
 def _bias(graph: Graph, linear: Node, outputs: int) -> Array:

@@ -98,7 +98,15 @@ def test_the_device_gives_the_results_of_the_host(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("text", [TEXT, "image:pixels=rgb888,width=20,height=25,scale=1/255"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "image:pixels=rgb888,width=20,height=25,scale=1/255",
+        "image:pixels=uyvy,width=30,height=20,crop=17x13+5+2,colours=bgr,scale=1/255,mean=0.5+0.4+0.3",
+        "image:pixels=gray,width=20,height=20,scale=1/255",
+    ],
+)
 def test_push_frame_gives_the_results_of_the_reference(text, last, tmp_path):
     options = CompileOptions(front_end=FrontEndOptions.parse(text), build=False)
     data = pictures(tmp_path / "data")
@@ -185,6 +193,34 @@ def test_a_gray_model_takes_colours_as_gray(tmp_path):
     assert results == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("pixels", ["rgb888", "bgr888", "yuyv", "uyvy"])
+def test_colours_are_told_apart_in_every_format(pixels, tmp_path):
+    text = f"image:width=40,height=30,scale=1/255,pixels={pixels}"
+    found = built(tmp_path, text)
+    assert evaluate(found, pictures(tmp_path / "test")).accuracy == 1.0
+
+
+def test_a_network_that_takes_blue_first(tmp_path):
+    """The one whose filters of red look at blue sees colours as the same network with red first."""
+    path = saved(tmp_path)
+    proto = onnx.load(path)
+    w = onnx.numpy_helper.to_array(proto.graph.initializer[0])
+    turned = onnx.numpy_helper.from_array(np.ascontiguousarray(w[:, ::-1]), "w")
+    proto.graph.initializer[0].CopyFrom(turned)
+    onnx.save(proto, path)
+    data = pictures(tmp_path / "data")
+    text = "image:width=40,height=30,scale=1/255,mean=0.3+0.4+0.5"
+    accuracies = []
+    for colours in ("bgr", "rgb"):
+        options = CompileOptions(
+            front_end=FrontEndOptions.parse(f"{text},colours={colours}"), build=False
+        )
+        out = tmp_path / colours
+        compile_model(path, "host", calibration=data, out=out, options=options)
+        accuracies.append(evaluate(out, data).accuracy)
+    assert accuracies == [1.0, pytest.approx(1 / 3)]
+
+
 def test_calibration_data_may_be_what_the_model_itself_takes(tmp_path):
     options = CompileOptions(front_end=FrontEndOptions.parse(TEXT), build=False)
     data = {"x": RNG.uniform(-2, 2, (8, 3, 12, 12)).astype(np.float32)}
@@ -198,7 +234,12 @@ def test_calibration_data_may_be_what_the_model_itself_takes(tmp_path):
 def test_samples_that_are_no_frames(build, tmp_path, capsys):
     cases = {
         "float": (np.zeros((1, 30, 40, 3)), "holds float64, and frames of a camera are bytes"),
-        "small": (np.zeros((1, 20, 30, 3), np.uint8), "does not fit the model's input [1, 2400]"),
+        "small": (
+            np.zeros((1, 20, 30, 3), np.uint8),
+            "shape [1, 20, 30, 3] holds no frames of 40 x 30 pixels of rgb565\n"
+            "hint: give uint8 [N, 30, 40, 3], or [N, 2400]",
+        ),
+        "bytes": (np.zeros((2, 2399), np.uint8), "shape [2, 2399] holds no frames of 40 x 30"),
     }
     for name, (array, words) in cases.items():
         np.savez(tmp_path / f"{name}.npz", x=array)
@@ -218,7 +259,7 @@ def test_samples_that_are_no_frames(build, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--front-end", "image:pixels=gray,scale=1"), "takes 3 channels"),
+        (("--front-end", "image:pixels=yuyv,width=41,scale=1"), "width cannot be 41"),
         (("--front-end", "image"), "it is not said which numbers the model takes"),
         (("--front-end", "image:width=8,crop=10x10,scale=1"), "crop cannot be 10x10"),
         (("--front-end", TEXT, "--pixels", "scale=1"), "is said by the camera's front end"),

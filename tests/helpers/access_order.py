@@ -124,12 +124,14 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_concat(spec, operand))
         case s.Slide():
             return list(_slide(spec, operand))
-        case s.Binary4x4():
+        case s.Binary4x4() | s.Plane4x4():
             return list(_signs_by_rows(spec, 4))
-        case s.BinaryWords():
+        case s.BinaryWords() | s.PlaneWords():
             return list(_signs_by_rows(spec, 1))
         case s.Signs():
             return list(_signs(spec))
+        case s.Planes():
+            return list(_planes(spec))
         case s.Pad():
             return list(_pad(spec))
         case s.ArgMax():
@@ -176,7 +178,9 @@ def _dense_3x2(
             yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _signs_by_rows(spec: s.Binary4x4 | s.BinaryWords, rows: int) -> Iterator[Event]:
+def _signs_by_rows(
+    spec: s.Binary4x4 | s.BinaryWords | s.Plane4x4 | s.PlaneWords, rows: int
+) -> Iterator[Event]:
     """The windows of some pixels, then what these pixels become."""
     read, written = 4 * spec.window.channels, spec.pixel_bytes
     pixels = list(_raster(spec.window))
@@ -196,6 +200,16 @@ def _signs(spec: s.Signs) -> Iterator[Event]:
         for c in range(32 * word, min(32 * word + 32, spec.channels)):
             yield from (("r", (row * spec.channels + c) * size + i) for i in range(size))
         yield from (("w", 4 * (row * words + word) + i) for i in range(4))
+
+
+def _planes(spec: s.Planes) -> Iterator[Event]:
+    """Up to 32 elements, then their words of all planes."""
+    for row, word in itertools.product(range(spec.rows), range(spec.words)):
+        for c in range(32 * word, min(32 * word + 32, spec.channels)):
+            yield "r", row * spec.channels + c
+        for plane in range(spec.count):
+            at = 4 * ((row * spec.count + plane) * spec.words + word)
+            yield from (("w", at + i) for i in range(4))
 
 
 def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
@@ -441,5 +455,11 @@ def _frame(k: s.Frame) -> Iterator[Event]:
         for row in covered(oy, op.height, crop.height):
             for column in covered(ox, op.width, crop.width):
                 pixel = (crop.top + row) * op.form.width + crop.left + column
-                yield from (("r", pixel * k.pixel_bytes + i) for i in range(k.pixel_bytes))
+                read = range(k.pixel_bytes)
+                if op.form.is_yuv:
+                    # Of a pair of pixels: its own Y, and U and V for both.
+                    y, u, v = {"yuyv": (0, 1, 3), "uyvy": (1, 0, 2)}[op.form.pixels]
+                    pair = -2 * (pixel % 2)
+                    read = [y] if op.channels == 1 else [y, pair + u, pair + v]
+                yield from (("r", pixel * k.pixel_bytes + i) for i in read)
         yield from (("w", (oy * op.width + ox) * size + i) for i in range(size))

@@ -15,7 +15,7 @@ from edgec.ir.infer import infer_shapes
 from edgec.ir.qops.signs import packed
 
 ENDS = ("signs", "codes", "residual")
-_CODES = QuantParams.per_tensor(0.1, 3)
+CODES = QuantParams.per_tensor(0.1, 3)
 _WIDE = QuantParams.per_tensor(0.01, 0, DType.INT16)
 
 
@@ -52,7 +52,7 @@ class Layers:
 
     def signs(self, shape: tuple[int, ...], *, wide: bool = False) -> str:
         """Signs of the codes of a new input."""
-        b, quant = self.builder, _WIDE if wide else _CODES
+        b, quant = self.builder, _WIDE if wide else CODES
         x = b.value(Value(b.fresh("x"), shape, quant.dtype, quant))
         b.inputs.append(x)
         return self.signs_of(x)
@@ -70,7 +70,7 @@ class Layers:
             b.constant(f"{x}/{what}", ends[:, n].astype(info.dtype))
             for n, what in enumerate(("least", "most"))
         ]
-        return self._node(qops.QSigns(), (x, *names), qops.SIGNS, None)
+        return self.node(qops.QSigns(), (x, *names), qops.SIGNS, None)
 
     def layer(self, layer: Layer, x: str) -> str:
         """A layer of signs that are there."""
@@ -91,7 +91,7 @@ class Layers:
             multiplier = rng.integers(-(1 << 30), 1 << 30, layer.filters).astype(np.int32)
             shift = 24 + (depth * step).bit_length()
             low, high = (-128, 127) if rng.random() < 0.5 else (-20, 100)
-            form = qops.Requant31(shift, _CODES.zero_point[0], low, high)
+            form = qops.Requant31(shift, CODES.zero_point[0], low, high)
             attrs |= {"output": form, "step": step}
             names += [b.constant("b", bias), b.constant("m", multiplier)]
         if layer.end == "residual":
@@ -120,19 +120,20 @@ class Layers:
             (shape,) = infer_shapes(
                 made, [b.values[x].shape, *(b.constants[n].shape for n in names[1:])]
             )
-            names.append(b.value(Value(b.fresh("r"), shape, DType.INT8, _CODES)))
+            names.append(b.value(Value(b.fresh("r"), shape, DType.INT8, CODES)))
             b.inputs.append(names[-1])
         if layer.end == "signs":
-            return self._node(made, names, qops.SIGNS, None)
-        return self._node(made, names, DType.INT8, _CODES)
+            return self.node(made, names, qops.SIGNS, None)
+        return self.node(made, names, DType.INT8, CODES)
 
-    def _node(
+    def node(
         self,
         attrs: qops.IntegerOperator,
         names: Iterable[str],
         dtype: DType,
         quant: QuantParams | None,
     ) -> str:
+        """Add a node and its output; the name of that."""
         b = self.builder
         inputs = tuple(names)
         shapes = [(b.values.get(n) or b.constants[n]).shape for n in inputs]

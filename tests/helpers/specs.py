@@ -34,6 +34,8 @@ from edgec.kernels.generic.matmul import MatMul
 from edgec.kernels.generic.max_pool import MaxPool
 from edgec.kernels.generic.micro_features import MicroFeatures
 from edgec.kernels.generic.pad import Pad, PadAxis
+from edgec.kernels.generic.plane_words import PlaneWords
+from edgec.kernels.generic.planes import Planes
 from edgec.kernels.generic.reduce import Reduce
 from edgec.kernels.generic.resize_linear import ResizeLinear
 from edgec.kernels.generic.resize_nearest import ResizeNearest
@@ -60,6 +62,8 @@ from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.norm import NormNeon
+from edgec.kernels.neon.plane_4x4_neon import Plane4x4
+from edgec.kernels.neon.planes_neon import PlanesNeon
 from edgec.kernels.neon.rescale import RescaleNeon
 from edgec.kernels.neon.signs_neon import SignsNeon
 from edgec.kernels.packed.filters.spec import PackedFilters
@@ -123,6 +127,10 @@ __all__ = [
     "PackedFilters",
     "Pad",
     "PadAxis",
+    "Plane4x4",
+    "PlaneWords",
+    "Planes",
+    "PlanesNeon",
     "PooledConv",
     "PooledDecode",
     "PooledDecodeDsp",

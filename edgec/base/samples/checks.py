@@ -157,7 +157,7 @@ def _of_camera(array: Array, form: CameraForm, where: str) -> Array:
     """Frames, uint8 pixels [N, H, W, channels] or [N, H, W] or bytes [N, L], as int8 [N, L].
 
     Raises:
-        ConfigError: they are no bytes.
+        ConfigError: they are no bytes, or of other frames.
     """
     if array.dtype == np.int8 and array.shape[1:] == (form.frame_bytes,):
         return array  # as the reader of images gives them
@@ -168,6 +168,14 @@ def _of_camera(array: Array, form: CameraForm, where: str) -> Array:
     sides = (form.height, form.width, form.channels)
     if array.shape[1:] == sides or (form.channels == 1 and array.shape[1:] == sides[:2]):
         array = form.packed(array.reshape(len(array), *sides))
+    elif array.ndim == 0 or array.shape[1:] not in ((form.frame_bytes,), (1, form.frame_bytes)):
+        size = f"{form.height}, {form.width}" + (", 3" if form.channels > 1 else "")
+        raise ConfigError(
+            f"shape {list(array.shape)} holds no frames of {form.width} x {form.height} pixels "
+            f"of {form.pixels}",
+            where=where,
+            hint=f"give uint8 [N, {size}], or [N, {form.frame_bytes}], the bytes of the camera",
+        )
     return np.ascontiguousarray(array).view(np.int8)
 
 

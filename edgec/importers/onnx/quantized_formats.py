@@ -120,9 +120,10 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
     scale = np.broadcast_to(scale, wide.shape)
     channels = [axis for axis, size in enumerate(wide.shape) if size > 1]
     width = float(bits.reshape(-1)[0]) if bits.size == 1 else 0.0
-    if len(channels) > 1 or width not in range(2, _WORD + 1) or not np.all(wide == np.round(wide)):
-        return None
     signed, narrow = (bool(e.attributes.get(key, 0)) for key in ("signed", "narrow"))
+    widths = range(2 if signed or narrow else 1, _WORD + 1)
+    if len(channels) > 1 or width not in widths or not np.all(wide == np.round(wide)):
+        return None
     low = -(1 << (int(width) - 1)) + narrow if signed else 0
     high = (1 << (int(width) - signed)) - 1 - (narrow and not signed)
     shape = (-1,) if channels else ()

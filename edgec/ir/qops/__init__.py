@@ -43,6 +43,8 @@ from edgec.ir.qops.micro_features import QMicroFeatures
 from edgec.ir.qops.move import QConcat, QPad, QReshape, QSlice, QSlide, QTranspose
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import INT8_SPAN, Operand, marks_of, tensors_of
+from edgec.ir.qops.plane_layers import LARGEST_PLANE_SUM, PlaneLayer, QPlaneConv, QPlaneGemm
+from edgec.ir.qops.planes import MOST_PLANES, QPlanes
 from edgec.ir.qops.pooled import PoolRounding, QPooledConv, QPooledGemm
 from edgec.ir.qops.products import (
     PlainLayer,
@@ -96,9 +98,11 @@ __all__ = [
     "HEAD_COLUMNS",
     "INT8_SPAN",
     "LARGEST_DEPTH",
+    "LARGEST_PLANE_SUM",
     "LOG_BITS",
     "LOOKUP_ENTRIES",
     "MOST_CHANNEL_SHIFT",
+    "MOST_PLANES",
     "RESIZE_FRACTION_BITS",
     "SIGNS",
     "SUM_BITS",
@@ -123,6 +127,7 @@ __all__ = [
     "Once15",
     "Operand",
     "PlainLayer",
+    "PlaneLayer",
     "PoolRounding",
     "PooledLayer",
     "QAdd",
@@ -158,6 +163,9 @@ __all__ = [
     "QNorm",
     "QPRelu",
     "QPad",
+    "QPlaneConv",
+    "QPlaneGemm",
+    "QPlanes",
     "QPooledConv",
     "QPooledGemm",
     "QReduce",

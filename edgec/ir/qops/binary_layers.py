@@ -24,15 +24,15 @@ LARGEST_DEPTH = 16000
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """The end of a layer that gives codes (`layer_end.Layer`)."""
+class CodesForm:
+    """The end of a layer of bits that gives codes (`layer_end.Layer`)."""
 
     output: Requant31
     residual: AddParams | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Ends:
+class CodesEnds:
     """The operands of that (`layer_end.Ends`)."""
 
     b: Operand
@@ -94,8 +94,8 @@ class BinaryLayer(IntegerOperator):
         """The output from the sums of products of signs [..., O]."""
         if self.output is None or inputs.multiplier is None:
             return packed(sums + inputs.b.array < 0)
-        ends = _Ends(inputs.b, inputs.multiplier, inputs.residual)
-        return finished(_Form(self.output, self.residual), sums * self.step, ends)
+        ends = CodesEnds(inputs.b, inputs.multiplier, inputs.residual)
+        return finished(CodesForm(self.output, self.residual), sums * self.step, ends)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need(self.depth(inputs.w.shape) <= LARGEST_DEPTH, "too many products in a sum")
@@ -107,7 +107,7 @@ class BinaryLayer(IntegerOperator):
             return
         if inputs.multiplier is None:
             raise ValueError("a form without multipliers")
-        form = _Form(self.output, self.residual)
+        form = CodesForm(self.output, self.residual)
         need_end(form, inputs.multiplier, output, inputs.residual, None)
 
 

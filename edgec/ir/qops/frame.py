@@ -14,9 +14,8 @@ from edgec.base.camera import (
     MOST_PIXELS,
     MOST_SIDE,
     NEAREST,
+    YUV,
     CameraForm,
-    brightness,
-    resized,
 )
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
@@ -33,14 +32,15 @@ class QFrame(IntegerOperator):
     """x int8 [1, B], the bytes of a frame, in two's complement; codes int8 or int16 const
     [1, 256] or [C, 256]; y in the type of the codes [1, height, width, C].
 
-    The pixels of `CameraForm.unpacked`, `resized`, with one channel of three as `brightness`;
-    ``y[..., c] = codes[c][pixel]``, or of the only row, where the codes have one.
+    The image of `CameraForm.image`, blue first where that is asked for; ``y[..., c] =
+    codes[c][pixel]``, or of the only row, where the codes have one.
 
     Attributes:
         form: the frame.
         height, width: rows and columns of y.
         channels: C, 1 or 3.
         method: `NEAREST` or `AREA`.
+        blue_first: channels are blue, green and red, in place of red, green and blue.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -53,11 +53,12 @@ class QFrame(IntegerOperator):
     width: int
     channels: int
     method: str
+    blue_first: bool = False
 
     @property
-    def is_gray(self) -> bool:
-        """Whether colours become gray."""
-        return self.channels < self.form.channels
+    def taken(self) -> int:
+        """Channels of the frame's pixels that are read: Y alone for gray of Y, U and V."""
+        return self.channels if self.form.is_yuv else self.form.channels
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         form, crop = self.form, self.form.crop
@@ -70,14 +71,16 @@ class QFrame(IntegerOperator):
         fits = crop.top + crop.height <= form.height and crop.left + crop.width <= form.width
         need(fits, "the crop is no part of the frame")
         need(crop.height * crop.width <= MOST_PIXELS, "the crop has too many pixels")
-        need(self.channels in (1, form.channels), "y has other channels")
+        need(self.channels in (1, 3), "y has other channels")
+        need(form.pixels not in YUV or form.width % 2 == 0, "half a pair of pixels")
+        need(not self.blue_first or self.channels == 3, "gray has no first colour")
         need(inputs.codes in ((1, _BYTES), (self.channels, _BYTES)), "codes of other channels")
         return (1, self.height, self.width, self.channels)
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
-        pixels = self.form.unpacked(inputs.x.array.view(np.uint8))
-        found = resized(pixels, self.height, self.width, self.method)
-        found = brightness(found) if self.is_gray else found
+        frames = inputs.x.array.view(np.uint8)
+        found = self.form.image(frames, self.height, self.width, self.channels, self.method)
+        found = found[..., ::-1] if self.blue_first else found
         codes = inputs.codes.array
         rows = np.arange(self.channels) if len(codes) > 1 else np.zeros(self.channels, np.int64)
         return np.asarray(codes[rows, found])

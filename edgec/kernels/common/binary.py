@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -53,21 +53,20 @@ class BinaryParams:
 
 
 @dataclass(frozen=True, slots=True)
-class BinaryFunction(LayerFunction):
-    """A layer of signs.
+class BitFunction(LayerFunction):
+    """A layer that counts bits: of signs, or of bit planes.
 
-    x signs [height, width, channels], y [out_height, out_width, out_channels], int8 or signs.
+    x bits [height, width, channels], y [out_height, out_width, out_channels], int8 or bits.
 
     Attributes:
         window: geometry; its channels are words.  Of a matrix product, a 1x1 window over [1, rows,
             words].
-        channels: signs of a pixel.
+        channels: elements of a pixel.
         out_channels: filters.
-        gives_signs: the layer ends in signs.
+        gives_signs: the layer ends in bits.
         step: what a product adds to an accumulator.
-        shift: right shift of the requantization; 0 where the layer ends in signs.
+        shift: right shift of the requantization; 0 where the layer ends in bits.
         residual_shift: right shift of the addition at the end; None: there is no addition.
-        pads_ones: what lies outside the image counts as ones, and is not taken away.
     """
 
     window: Window
@@ -77,7 +76,6 @@ class BinaryFunction(LayerFunction):
     step: int = 1
     shift: int = 0
     residual_shift: int | None = None
-    pads_ones: bool = False
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = None
 
@@ -92,11 +90,6 @@ class BinaryFunction(LayerFunction):
     def y_type(self) -> str:
         """C type of an element of y, or of a word of signs."""
         return "uint32_t" if self.gives_signs else "int8_t"
-
-    @property
-    def params_type(self) -> str:
-        """C type of the argument struct."""
-        return (ThresholdParams if self.gives_signs else BinaryParams).c_type
 
     @property
     def depth(self) -> int:
@@ -132,6 +125,32 @@ class BinaryFunction(LayerFunction):
     def bytewise(self) -> Window:
         """The window over bytes."""
         return replace(self.window, channels=WORD_BYTES * self.window.channels)
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.depth
+
+
+@dataclass(frozen=True, slots=True)
+class BinaryFunction(BitFunction):
+    """A layer of signs.
+
+    Attributes:
+        pads_ones: what lies outside the image counts as ones, and is not taken away.
+    """
+
+    pads_ones: bool = False
+
+    @property
+    def params_type(self) -> str:
+        """C type of the argument struct."""
+        return (ThresholdParams if self.gives_signs else BinaryParams).c_type
 
     @property
     def is_corrected(self) -> bool:
@@ -187,16 +206,6 @@ class BinaryFunction(LayerFunction):
         masks = np.array([np.logical_or.outer(r, c) for r in rows for c in columns])
         return np.asarray(np.einsum("pyx,oyx->po", masks.astype(np.int64), taps))
 
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.window.out_pixels * self.out_channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.out_elements * self.depth
-
     def _described(self, how: str) -> str:
         """Operator, shapes and method in words, for a comment in C."""
         w = self.window
@@ -218,10 +227,8 @@ def _classes(patterns: Sequence[tuple[bool, ...]]) -> tuple[int, ...]:
     return tuple(known[pattern] for pattern in patterns)
 
 
-def binary_fields(
-    graph: Graph, node: Node
-) -> tuple[Window, int, int, bool, int, int, int | None, bool]:
-    """The fields of the specification of a node of `OPERATORS`, in order."""
+def binary_fields(graph: Graph, node: Node) -> dict[str, Any]:
+    """The fields of the specification of a node of `OPERATORS`."""
     attrs, inputs = node.attrs_as(*OPERATORS), inputs_of(node)
     shape = graph.shape(inputs.w)
     if isinstance(attrs, qops.QBinaryConv):
@@ -230,10 +237,16 @@ def binary_fields(
         *rows, words = graph.shape(inputs.x)
         window = row_window(int(np.prod(rows)), words)
     form = attrs.output
-    shift = 0 if form is None else form.shift
-    residual = None if attrs.residual is None else attrs.residual.shift
-    ones = isinstance(attrs, qops.QBinaryConv) and attrs.pads_ones
-    return window, attrs.channels, shape[0], form is None, attrs.step, shift, residual, ones
+    return {
+        "window": window,
+        "channels": attrs.channels,
+        "out_channels": shape[0],
+        "gives_signs": form is None,
+        "step": attrs.step,
+        "shift": 0 if form is None else form.shift,
+        "residual_shift": None if attrs.residual is None else attrs.residual.shift,
+        "pads_ones": isinstance(attrs, qops.QBinaryConv) and attrs.pads_ones,
+    }
 
 
 def inputs_of(node: Node) -> qops.BinaryLayer.Inputs[str]:

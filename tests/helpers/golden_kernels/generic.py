@@ -40,6 +40,10 @@ _PART = Rectangle(24, 32, 3, 4)
 _COLOURS = qops.QFrame(CameraForm(30, 40, "rgb565", "big", _PART), 12, 20, 3, "area")
 _GRAY = qops.QFrame(CameraForm(30, 40, "gray", "big", _PART), 12, 20, 1, "area")
 _AS_GRAY = qops.QFrame(CameraForm(30, 40, "rgb888", "big", _PART), 12, 20, 1, "nearest")
+_YUV = CameraForm(30, 40, "uyvy", "big", _PART)
+_BLUE = qops.QFrame(_YUV, 12, 20, 3, "area", blue_first=True)
+_WIDE = qops.QFrame(CameraForm(30, 40, "bgr888", "big", _PART), 11, 19, 3, "area")
+_COPIES = qops.QFrame(CameraForm(30, 40, "gray", "big", _PART), 8, 8, 3, "area")
 _ALL = qops.QSensorFeatures(3, 100, 50, STATISTICS, 100, -2_000_000, DType.INT8)
 _FEW = qops.QSensorFeatures(1, 64, 64, ("mean", "rms"), 0, 0, DType.INT16)
 
@@ -123,6 +127,11 @@ CASES: dict[str, KernelSpec] = {
     "frame_gray": s.Frame(_GRAY, DType.INT8, 1),
     "frame_gray_nearest": s.Frame(replace(_GRAY, method="nearest"), DType.INT8, 1),
     "frame_of_colours_as_gray": s.Frame(_AS_GRAY, DType.INT16, 1),
+    "frame_unrolled": s.Frame(_COLOURS, DType.INT8, 3, unrolled=True),
+    "frame_yuv": s.Frame(_BLUE, DType.INT8, 3),
+    "frame_yuv_as_gray": s.Frame(replace(_BLUE, channels=1, blue_first=False), DType.INT8, 1),
+    "frame_wide_sums": s.Frame(_WIDE, DType.INT8, 1),
+    "frame_gray_as_colours": s.Frame(_COPIES, DType.INT8, 3),
     "biquad": s.Biquad(60, 3, 1, 4, 42),
     "biquad_decimated": s.Biquad(64, 1, 4, 2, 8),
     "sensor_features": s.SensorFeatures(2, 3, 40, _ALL),

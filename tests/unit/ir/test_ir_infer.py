@@ -118,6 +118,7 @@ INTEGER_BASES = (
     qops.Weighted,
     qops.PlainLayer,
     qops.PooledLayer,
+    qops.PlaneLayer,
     qops.BinaryLayer,
 )
 BASES = (ops.Weighted, *INTEGER_BASES)

@@ -6,6 +6,7 @@ from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.base.dtypes import DType
 from edgec.ir import ops
+from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_factors import fuse_bias
@@ -74,16 +75,53 @@ def test_rules_2_and_3_not_for_other_shapes_or_readers():
     assert len(folded(graph).nodes) == len(graph.nodes)
 
 
-def test_integer_weights_and_rounded_results_are_left_alone():
+def test_rounded_results_are_left_alone():
     m = Maker()
-    x = m.input(1, 5, 5, 4)
-    weights = QuantParams.per_tensor(0.01, 0)
-    a = m.op(ops.Mul(), conv(m, x, quant=weights), m.const(6))
-    y = conv(m, x)
+    y = conv(m, m.input(1, 5, 5, 4))
     m.builder.values[y] = m.builder.values[y].__class__(y, m.shape(y), quant=P)
-    b = m.op(ops.Add(), y, m.const(6))
-    graph = m.graph(a, b)
-    assert len(folded(graph).nodes) == 4
+    graph = m.graph(m.op(ops.Add(), y, m.const(6)))
+    assert len(folded(graph).nodes) == 2
+
+
+def test_rule_7_integer_weights_keep_their_codes():
+    """Factors go into the scales, and their signs into the codes."""
+    m = Maker()
+    y = conv(m, m.input(1, 5, 5, 4), quant=QuantParams.per_tensor(0.01, 0))
+    (before,) = (c.array for c in m.builder.constants.values() if c.quant is not None)
+    graph = m.graph(batch_norm(m, y))
+    after = folded(graph)
+    assert ops_of(after) == ["Conv"]
+    weights = after.constants[ops.layer_inputs(after.nodes[0]).w]
+    assert np.array_equal(np.abs(weights.array), np.abs(before))
+    assert weights.quant.axis == 0 and min(weights.quant.scale) > 0.0
+
+
+@pytest.mark.parametrize("high", [1.5, 40.0])
+def test_rule_7_few_codes_on_both_sides_leave_room_for_the_bias(high):
+    """Codes of -2 to 1 become 63 times as large after an input of two bits only."""
+    m = Maker()
+    x = m.op(ops.Clip(0.0, high), m.input(1, 5, 5, 4))
+    m.builder.values[x] = m.builder.values[x].__class__(
+        x, m.shape(x), quant=QuantParams.per_tensor(0.5, -128)
+    )
+    y = conv(m, x, quant=QuantParams.per_tensor(0.25, 0))
+    (name,) = (n for n, c in m.builder.constants.items() if c.quant is not None)
+    few = np.sign(m.builder.constants[name].array).astype(np.int8)
+    few.flat[0] = -2
+    m.builder.constants[name] = Constant(name, few, m.builder.constants[name].quant)
+    graph = m.graph(batch_norm(m, y))
+    after = folded(graph)
+    weights = after.constants[ops.layer_inputs(after.nodes[1]).w]
+    assert np.abs(weights.array).max() == (126 if high == 1.5 else 2)
+
+
+def test_rule_5_a_factor_and_a_shift_are_one_step():
+    m = Maker()
+    scaled = m.op(ops.Mul(), m.input(1, 5, 5, 4), m.const(4))
+    assert ops_of(folded(m.graph(m.op(ops.Add(), m.const(4), scaled)))) == ["Conv"]
+    m = Maker()
+    shifted = m.op(ops.Sub(), m.input(1, 5, 5, 4), m.const(4))
+    assert ops_of(folded(m.graph(m.op(ops.Mul(), shifted, m.const(4))))) == ["Conv"]
 
 
 @pytest.mark.parametrize("group", [1, 2, 4])
@@ -99,7 +137,7 @@ def test_rule_4_before_gemm():
     assert ops_of(folded(m.graph(y))) == ["Gemm"]
 
 
-def test_rule_5_alone_and_before_padding():
+def test_rule_6_alone_and_before_padding():
     m = Maker()
     y = conv(m, batch_norm(m, m.input(1, 5, 5, 4)), pads=(1, 0, 0, 0))
     after = folded(m.graph(y))

@@ -49,7 +49,7 @@ class BinaryWords(BinaryFunction):
 
 def spec(graph: Graph, node: Node, _target: Target) -> BinaryWords:
     """The specification for a layer of signs."""
-    return BinaryWords(*binary_fields(graph, node))
+    return BinaryWords(**binary_fields(graph, node))
 
 
 def overlap(spec: BinaryWords) -> Distances:

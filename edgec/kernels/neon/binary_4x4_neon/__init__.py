@@ -15,6 +15,7 @@ from edgec.kernels.common.binary import (
     OPERATORS,
     WORD_BYTES,
     BinaryFunction,
+    BitFunction,
     binary_arguments,
     binary_fields,
 )
@@ -32,50 +33,40 @@ _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
 
 
-@dataclass(frozen=True, slots=True)
-class Binary4x4(BinaryFunction, NeonLayer):
-    """Gathers and packs the windows of four pixels, then counts bits with four filters at a time:
-    `edgec/dense/binary_4x4_neon.h`.
-    """
+class Packed4x4(BitFunction, NeonLayer):
+    """A layer of packed rows and filters of bits: whole vectors of four, then halves."""
 
-    family: ClassVar[str] = "binary_4x4_neon"
-    template: ClassVar[Path] = template_beside(__file__, "binary_4x4_neon")
-    full_range: bool = False
+    __slots__ = ()
+
+    @property
+    def packed_words(self) -> int:
+        """Words of a row that is packed: those of a window."""
+        return self.words
 
     @property
     def vectors(self) -> int:
-        """Whole vectors of a window, at least one."""
-        return max(-(-self.words * WORD_BYTES // _HALF) // 2, 1)
+        """Whole vectors of a row, at least one."""
+        return max(-(-self.packed_words * WORD_BYTES // _HALF) // 2, 1)
 
     @property
     def half_bytes(self) -> int:
-        """Bytes of a window after its whole vectors: half a vector, or none."""
-        return _HALF if self.words * WORD_BYTES > self.vectors * LANES else 0
+        """Bytes of a row after its whole vectors: half a vector, or none."""
+        return _HALF if self.packed_words * WORD_BYTES > self.vectors * LANES else 0
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of a packed window."""
+        """Bytes of a packed row."""
         return self.vectors * LANES + self.half_bytes
 
     @property
     def packed_bytes(self) -> int:
-        """Bytes of four packed windows, or filters."""
+        """Bytes of four packed rows, or filters."""
         return ROWS * self.row_bytes
 
     @property
     def half_at(self) -> int:
-        """Place of the first row's half in four packed windows."""
+        """Place of the first row's half in four packed rows."""
         return ROWS * self.vectors * LANES
-
-    @property
-    def patch_bytes(self) -> int:
-        """Bytes of a gathered window."""
-        return self.words * WORD_BYTES
-
-    @property
-    def added_at(self) -> int:
-        """Place of what is after four packed windows and one that is not; a multiple of 16."""
-        return self.packed_bytes + -(-self.patch_bytes // LANES) * LANES
 
     @property
     def mask_bytes(self) -> int:
@@ -83,13 +74,9 @@ class Binary4x4(BinaryFunction, NeonLayer):
         return self.out_words * WORD_BITS * ROWS
 
     @property
-    def scratch_bytes(self) -> int:
-        """Packed windows, a gathered one, and the residual of four rows or their signs."""
-        if self.gives_signs:
-            return self.added_at + self.mask_bytes
-        if not self.adds:
-            return self.added_at
-        return self.added_at + ROWS * self.out_channels + _SPARE_BYTES
+    def residual_bytes(self) -> int:
+        """Bytes of the residual of four rows, and what may be loaded after it."""
+        return ROWS * self.out_channels + _SPARE_BYTES if self.adds else 0
 
     @property
     def stored_filters(self) -> int:
@@ -111,6 +98,42 @@ class Binary4x4(BinaryFunction, NeonLayer):
         """Arguments of the function of four rows besides parameters: C parameter and argument."""
         return self.tile_extras("extra")
 
+    def packed_filters(self, words: Array) -> Array:
+        """Words of rows, uint32 [rows, packed_words], four by four as kernels read them."""
+        octets = words.reshape(len(words), -1).astype("<u4").view(np.uint8)
+        missing = (0, -len(octets) % ROWS), (0, self.row_bytes - octets.shape[1])
+        groups = np.pad(octets, missing).reshape(-1, ROWS, self.row_bytes)
+        whole = groups[..., : self.half_at // ROWS].reshape(len(groups), ROWS, -1, LANES)
+        parts = (whole.transpose(0, 2, 1, 3), groups[..., self.half_at // ROWS :])
+        stored = np.concatenate([part.reshape(len(groups), -1) for part in parts], axis=1)
+        return stored.view("<u4").astype(np.uint32)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary4x4(BinaryFunction, Packed4x4):
+    """Gathers and packs the windows of four pixels, then counts bits with four filters at a time:
+    `edgec/dense/binary_4x4_neon.h`.
+    """
+
+    family: ClassVar[str] = "binary_4x4_neon"
+    template: ClassVar[Path] = template_beside(__file__, "binary_4x4_neon")
+    full_range: bool = False
+
+    @property
+    def patch_bytes(self) -> int:
+        """Bytes of a gathered window."""
+        return self.words * WORD_BYTES
+
+    @property
+    def added_at(self) -> int:
+        """Place of what is after four packed windows and one that is not; a multiple of 16."""
+        return self.packed_bytes + -(-self.patch_bytes // LANES) * LANES
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Packed windows, a gathered one, and the residual of four rows or their signs."""
+        return self.added_at + (self.mask_bytes if self.gives_signs else self.residual_bytes)
+
     def describe(self) -> str:
         """Operator, shapes and blocking in words, for a comment in C."""
         return self._described("four rows at a time")
@@ -123,7 +146,7 @@ def accepts(_graph: Graph, _node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Binary4x4:
     """The specification for a layer of signs."""
-    return Binary4x4(*binary_fields(graph, node), full_range=has_full_range(node))
+    return Binary4x4(**binary_fields(graph, node), full_range=has_full_range(node))
 
 
 def overlap(spec: Binary4x4) -> Distances:
@@ -133,17 +156,7 @@ def overlap(spec: Binary4x4) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Binary4x4, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters four by four."""
-
-    def pack(words: Array) -> Array:
-        octets = words.reshape(len(words), -1).astype("<u4").view(np.uint8)
-        missing = (0, -len(octets) % ROWS), (0, spec.row_bytes - octets.shape[1])
-        groups = np.pad(octets, missing).reshape(-1, ROWS, spec.row_bytes)
-        whole = groups[..., : spec.vectors * LANES].reshape(len(groups), ROWS, -1, LANES)
-        parts = (whole.transpose(0, 2, 1, 3), groups[..., spec.vectors * LANES :])
-        stored = np.concatenate([part.reshape(len(groups), -1) for part in parts], axis=1)
-        return stored.view("<u4").astype(np.uint32)
-
-    return binary_arguments(graph, node, spec, pool, pack, ROWS)
+    return binary_arguments(graph, node, spec, pool, spec.packed_filters, ROWS)
 
 
 def parts(spec: Binary4x4, _run: Run) -> Parts:

@@ -240,7 +240,33 @@ typedef struct edgec_signs_params {
     const int8_t *most;
 } edgec_signs_params_t;
 
-/* The same of int16 codes. */
+/* Planes of int8 codes, as ir/qops/planes.py defines them: y is the number of k with x >
+ * below[k][c].
+ */
+typedef struct edgec_planes_params {
+    const int8_t *below;
+} edgec_planes_params_t;
+
+/* Layers of bit planes, as ir/qops/plane_layers.py defines them.  With `total` = step * bits -
+ * slope
+ * * sum of a window and a filter, y is the number of k for which total is at most most[k][o]. */
+typedef struct edgec_plane_threshold_params {
+    const uint32_t *weights;
+    const int16_t *most;
+} edgec_plane_threshold_params_t;
+
+/* The same with codes: y = clamp(zy + requantize(bias[o] + (-common * total) / 2, rounded down,
+ * multiplier[o])). */
+typedef struct edgec_plane_params {
+    const uint32_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_plane_params_t;
+
+/* Signs of int16 codes. */
 typedef struct edgec_signs16_params {
     const int16_t *least;
     const int16_t *most;
