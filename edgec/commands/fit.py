@@ -28,7 +28,7 @@ from edgec.base.options import (
 )
 from edgec.commands.compile import compile_model
 from edgec.commands.fit_check import can_widen, check_fit
-from edgec.commands.fit_choice import Built, Fitted, Point, Setting
+from edgec.commands.fit_choice import Built, Fitted, Point, Setting, settings_of
 from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
@@ -46,6 +46,12 @@ _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
 """Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
 _MOST_BUILDS = 6
 _MOST_ROUNDS = 40
+_MOST_LISTENS = 12
+"""Measurements of the noise of choices that are not built, of a second or less each."""
+_MOST_MIXED = 2
+_UNTOLD = 0.1
+"""Builds of mixed codes that prices are held against, while this share of cycles is of functions
+that no build had."""
 _ROOMY = 0.9
 """Share of the flash limit below which code need not be small."""
 _TIGHTER = 0.7
@@ -96,10 +102,14 @@ class Search:
             ram_bytes=_or_infinity(limits.ram_bytes),
             noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
         )
-        self.settings = self._settings()
+        copies = replace(self._options, placement=None)
+        self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
         self._built: dict[Point, Built] = {}
         self._predicted: dict[Point, Figures] = {}
         self._references_built = 0
+        self._passed: set[Point] = set()
+        self._expected: dict[Point, float] = {}  # noise, before it was measured
+        self._listens = _MOST_LISTENS
 
     def _check_judged(self, limits: FitLimits) -> None:
         if self._space is None:
@@ -132,21 +142,6 @@ class Search:
             real, options, self._progress, BoardPrices(self._board), chooser=chooser
         )
 
-    def _settings(self) -> tuple[Setting, ...]:
-        """Settings that could help: each costs something that a limit may ask for."""
-        limits = self._limits
-        optimize = [self._options.optimize]
-        if limits.flash_bytes is not None:
-            optimize = [Optimize.SPEED, Optimize.BALANCED, Optimize.SIZE]
-        placements: list[Placement | None] = [self._options.placement]
-        copies = replace(self._options, placement=None)
-        if placements == [None] and limits.time_ms is not None and self.pricing.copies_fit(copies):
-            placements.append(Placement.SRAM)
-        rows = [Rows.NEVER]
-        if limits.ram_bytes is not None:
-            rows.append(Rows.ALWAYS)
-        return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
-
     def run(self) -> Fitted:
         """Find the choice; `Fitted.options` build it again.
 
@@ -164,7 +159,10 @@ class Search:
             figures = self.predicted(point)
             if found is not None and not self._gains(figures, self._built[found].figures):
                 break
-            self._predicted[point] = figures
+            expected = self._expected.setdefault(point, figures.noise)
+            if not self._as_quiet(point, bounds, found):
+                continue
+            self._predicted[point] = replace(self.predicted(point), noise=expected)
             measured = self.built(point).figures
             if self._misses(point):
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
@@ -173,6 +171,26 @@ class Search:
         if found is None:
             raise self._missed(f"within the limits, by {len(self._built)} builds")
         return self._fitted(found)
+
+    def _as_quiet(self, point: Point, bounds: Bounds, found: Point | None) -> bool:
+        """Whether a choice is as good as predicted when its noise is measured, without a build.
+
+        What is not is passed over, or predicted anew.
+        """
+        noises, chosen = self.pricing.noises, frozenset(point.int16)
+        if not noises.known(chosen) and self._listens > 0:
+            self._listens -= 1
+            noises.measured(chosen)
+            return False  # prices of noise are others now, and so may be the best choice
+        if not noises.known(chosen):
+            return True
+        figures = replace(self.predicted(point), noise=noises.measured(chosen))
+        good = figures.noise <= bounds.noise or math.isnan(figures.noise)
+        if found is not None:
+            good = good and self._gains(figures, self._built[found].figures)
+        if not good:
+            self._passed.add(point)
+        return good
 
     def _inside(self) -> Point | None:
         """The best of the builds that are within the limits."""
@@ -222,9 +240,10 @@ class Search:
         return min(found)[-1] if found else None
 
     def _problem(self, setting: Setting) -> Problem:
-        """Choices that are left: without what was built, whose figures are known."""
-        built = [frozenset(each.int16) for each in self._built if each.setting == setting]
-        return replace(self.pricing.problem(setting), excluded=tuple(built))
+        """Choices that are left: without what was built, or is known to be no better."""
+        done = dict.fromkeys([*self._built, *sorted(self._passed, key=repr)])
+        known = [frozenset(each.int16) for each in done if each.setting == setting]
+        return replace(self.pricing.problem(setting), excluded=tuple(known))
 
     def predicted(self, point: Point) -> Figures:
         """Figures of a choice by all that is known."""
@@ -280,6 +299,15 @@ class Search:
                 raise last
             for setting in rows:
                 self.built(Point(setting, ()))
+        for _ in range(_MOST_MIXED):
+            told = self.pricing.telling(self.settings[0]) if self._built else None
+            if told is None or told[1] < _UNTOLD:
+                break
+            names = tuple(name for name in self.pricing.tensors if name in told[0])
+            try:
+                self.built(Point(self.settings[0], names))
+            except MemoryPlanError:
+                break
         self._references_built = len(self._built)
 
     def built(self, point: Point) -> Built:
@@ -303,12 +331,11 @@ class Search:
         )
         traced = profile(folder)
         memory = made.report.memory
-        noise = math.nan if self._space is None else self._space.noise(point.int16)
         figures = Figures(
             float(traced.total_cycles),
             float(memory.flash_bytes or 0),
             float(memory.ram_bytes or 0),
-            noise,
+            self.pricing.noises.measured(frozenset(point.int16)),
         )
         layers = {layer.name: float(layer.counts.cycles) for layer in traced.layers}
         return Built(figures, layers, memory.arena_bytes, memory.weight_bytes)

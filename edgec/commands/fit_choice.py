@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from edgec.base.options import (
     CompileOptions,
+    FitLimits,
     Optimize,
     OptionValue,
     Placement,
@@ -44,6 +45,28 @@ class Setting:
             # Measured for the code that the user asked for, not for another.
             tuned=options.tuned if self.optimize is options.optimize else None,
         )
+
+
+def settings_of(
+    limits: FitLimits, options: CompileOptions, copies_fit: Callable[[], bool]
+) -> tuple[Setting, ...]:
+    """Settings that could help: each costs something that a limit may ask for.
+
+    Args:
+        limits: limits of the build.
+        options: those of the user.
+        copies_fit: whether all constants find room in RAM.
+    """
+    optimize = [options.optimize]
+    if limits.flash_bytes is not None:
+        optimize = [Optimize.SPEED, Optimize.BALANCED, Optimize.SIZE]
+    placements: list[Placement | None] = [options.placement]
+    if placements == [None] and limits.time_ms is not None and copies_fit():
+        placements.append(Placement.SRAM)
+    rows = [Rows.NEVER]
+    if limits.ram_bytes is not None:
+        rows.append(Rows.ALWAYS)
+    return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
 
 
 def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:

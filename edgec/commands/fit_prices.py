@@ -1,17 +1,16 @@
 """Prices of all choices of a network on a board, as `edgec.fit` reads them, and what builds teach.
 
-The integer graph is made for a few sets of int16 tensors (`_probes`) such that every layer is seen
-with each state of the tensors at its ends; `kernels.price` prices it there.  What prices do not
-know (compiler flags, caches) is learned from builds: exactly for what was built, by the mean of the
-kernel family elsewhere.  Functions have the sizes that the compiler gives them.
+The integer graph is made for some sets of int16 tensors (`fit_probes`) such that every layer is
+seen with each state of the tensors at its ends; `kernels.price` prices it there.  What prices do
+not know (compiler flags, caches, int16 codes) is learned from builds (`fit_learned`), and noise
+from measurements (`fit_noise`).  Functions have the sizes that the compiler gives them.
 """
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from edgec.base.errors import MemoryPlanError
 from edgec.base.options import (
@@ -23,6 +22,9 @@ from edgec.base.options import (
 from edgec.commands.compile_facts import share_of
 from edgec.commands.compile_placed import placed, planned
 from edgec.commands.fit_choice import Built, Setting
+from edgec.commands.fit_learned import Layer, Learned
+from edgec.commands.fit_noise import Noises
+from edgec.commands.fit_probes import covering_sets, first_sets
 from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
@@ -40,22 +42,9 @@ from edgec.workflow.integer import IntegerModel
 
 _UNCOUNTED_CYCLES = 11.0
 """Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
-_MORE_PROBES = 6
-_NOISIER = 4.0
-"""Noises together are at most this many times their sum, or a part of it."""
+_WIDER = 2
+"""Times that layers may turn out to depend on further tensors."""
 _NOTHING: State = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """A layer of a probe: its price, and the tensors at its ends."""
-
-    cycles: float
-    constant_bytes: int
-    function: KernelSpec
-    family: str
-    tensors: State
-    wide: bool
 
 
 class Pricing:
@@ -79,23 +68,16 @@ class Pricing:
         self._model, self._board, self._options, self._space = model, board, options, space
         self.tensors = () if space is None else space.names
         self._members = {} if space is None else space.members
-        self._noises = {} if space is None else dict(zip(space.names, space.added(), strict=True))
-        self.floor = 0.0 if space is None else space.noise(space.names)
-        self.int8_noise = float("nan") if space is None else space.noise(())
         self._pools: dict[State, PoolPlan] = {}
-        self._probed = self._probes()
-        self._layers: dict[tuple[State, Optimize], dict[str, _Layer]] = {}
-        self._cells: dict[Optimize, dict[str, tuple[State, dict[State, _Layer | None]]]] = {}
+        self._layers: dict[tuple[State, Optimize], dict[str, Layer]] = {}
+        self._cells: dict[Optimize, dict[str, tuple[State, dict[State, Layer | None]]]] = {}
         self._sections: dict[Optimize, dict[KernelSpec, Mapping[str, int]]] = {}
-        self._exact: dict[tuple[Setting, str, State], float] = {}
-        self._ratios: dict[tuple[Setting, str, bool], float] = {}
-        self._own: dict[tuple[Setting, str, str, bool], float] = {}
-        self._noisier = 1.0
+        self._steps: dict[Optimize, list[Need]] = {}
         self._turned: dict[Setting, float] = {}
-        self._outside: dict[Setting, float] = {}
-        self._flash: dict[Setting, float] = {}
-        self._ram: dict[Setting, float] = {}
         self._cuts: dict[tuple[Rows, Optimize], list[Cut]] = defaultdict(list)
+        self._learned = Learned()
+        self.probed = self._probes()
+        self.noises = Noises(space)
 
     def plan_of(self, int16: Collection[str]) -> PoolPlan:
         """The graph with int16 codes for some tensors, ready for kernels."""
@@ -120,24 +102,14 @@ class Pricing:
         if not everything:
             return [_NOTHING]
         ends = [self._ends(self.plan_of(each).graph) for each in (_NOTHING, everything)]
-        beside: dict[str, set[str]] = defaultdict(set)
-        for tensors in (t for found in ends for t in found):
-            for name in tensors:
-                beside[name] |= tensors - {name}
-        colours: dict[str, int] = {}
-        for name in self.tensors:
-            taken = {colours[other] for other in beside[name] if other in colours}
-            colours[name] = next(n for n in range(len(self.tensors)) if n not in taken)
-        sets = [
-            frozenset(n for n in self.tensors if colours[n] == c)
-            for c in range(max(colours.values()) + 1)
-        ]
-        dice = random.Random(0)
-        more = [
-            frozenset(n for n in self.tensors if dice.random() < 0.5) for _ in range(_MORE_PROBES)
-        ]
-        found = [_NOTHING, everything, *sets, *(everything - each for each in sets), *more]
-        return list(dict.fromkeys(found))
+        found = first_sets(self.tensors, [tensors for each in ends for tensors in each])
+        for _ in range(_WIDER):
+            layers = [self.layers_of(each, self._options.optimize) for each in found]
+            cells: dict[str, State] = defaultdict(frozenset)
+            for name, layer in (pair for each in layers for pair in each.items()):
+                cells[name] |= layer.tensors
+            found += covering_sets(cells.values(), found)
+        return found
 
     def _ends(self, graph: Graph) -> list[State]:
         return [self._tensors(graph, (*node.inputs, *node.outputs)) for node in graph.nodes]
@@ -146,7 +118,7 @@ class Pricing:
         forms = (graph.values[name].form_of or name for name in names if name in graph.values)
         return frozenset(self._members[name] for name in forms if name in self._members)
 
-    def layers_of(self, int16: State, optimize: Optimize) -> dict[str, _Layer]:
+    def layers_of(self, int16: State, optimize: Optimize) -> dict[str, Layer]:
         """Layers of a choice with their prices, by name of the output."""
         key = int16, optimize
         if key not in self._layers:
@@ -163,31 +135,30 @@ class Pricing:
         tuned = self._options.tuned if optimize is self._options.optimize else None
         return Target.of(self._board, optimize, tuned)
 
-    def _layer(self, graph: Graph, choice: KernelChoice, estimator: Estimator) -> _Layer:
+    def _layer(self, graph: Graph, choice: KernelChoice, estimator: Estimator) -> Layer:
         price = price_of(graph, choice, estimator)
         node = choice.node
         elements = sum(graph.values[name].elements for name in node.outputs)
         cycles = price.total_cycles
         names = [name for name in (*choice.reads, *node.outputs) if name in graph.values]
-        return _Layer(
+        return Layer(
             cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
             constant_bytes=price.constant_bytes,
             function=price.code,
-            family=type(choice.spec).__name__,
+            kind=(type(choice.spec).__name__, tuple(dtype.name for dtype in price.types)),
             tensors=self._tensors(graph, names),
-            wide=any(dtype.name == "INT16" for dtype in price.types),
         )
 
-    def _cells_of(self, optimize: Optimize) -> dict[str, tuple[State, dict[State, _Layer | None]]]:
+    def _cells_of(self, optimize: Optimize) -> dict[str, tuple[State, dict[State, Layer | None]]]:
         """Tensors that matter to each layer, and its price by their state."""
         if optimize not in self._cells:
-            seen = {each: self.layers_of(each, optimize) for each in self._probed}
+            seen = {each: self.layers_of(each, optimize) for each in self.probed}
             names = dict.fromkeys(name for layers in seen.values() for name in layers)
-            found: dict[str, tuple[State, dict[State, _Layer | None]]] = {}
+            found: dict[str, tuple[State, dict[State, Layer | None]]] = {}
             for name in names:
                 parts = (layers[name].tensors for layers in seen.values() if name in layers)
                 tensors = frozenset().union(*parts)
-                states: dict[State, _Layer | None] = {}
+                states: dict[State, Layer | None] = {}
                 for int16, layers in seen.items():
                     state, layer = tensors & int16, layers.get(name)
                     known = states.get(state)
@@ -204,7 +175,7 @@ class Pricing:
             Cell(name, tensors, {s: self._cost(setting, name, s, e) for s, e in states.items()})
             for name, (tensors, states) in self._cells_of(setting.optimize).items()
         ]
-        outside = self._near(self._outside, setting, 0.0)
+        outside = self._learned.outside(setting)
         cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, frozenset())}))
         found = (each for _, s in self._cells_of(setting.optimize).values() for each in s.values())
         functions = self._code(setting.optimize, (each for each in found if each is not None))
@@ -213,16 +184,16 @@ class Pricing:
             cells=cells,
             functions=functions,
             needs=self._needs(setting),
-            noises={name: noise * self._noisier for name, noise in self._noises.items()},
-            floor=self.floor,
-            flash_bytes=self._near(self._flash, setting, 0.0),
-            ram_bytes=self._near(self._ram, setting, 0.0),
+            noises=self.noises.singles,
+            floor=self.noises.floor,
+            flash_bytes=self._learned.flash_bytes(setting),
+            ram_bytes=self._learned.ram_bytes(setting),
             copied=1.0 if setting.placement is Placement.SRAM else 0.0,
             cuts=tuple(self._cuts[setting.rows, setting.optimize]),
-            int8_noise=self.int8_noise,
+            int8_noise=self.noises.int8,
         )
 
-    def _code(self, optimize: Optimize, layers: Iterable[_Layer]) -> dict[Hashable, float]:
+    def _code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
         """Bytes of the code and tables that layers need, by section; what is shared is there once.
 
         All functions of the probes are compiled at once, those of other choices when they come.
@@ -230,7 +201,7 @@ class Pricing:
         layers = list(layers)
         known = self._sections.setdefault(optimize, {})
         if not known:
-            probed = (self.layers_of(each, optimize).values() for each in self._probed)
+            probed = (self.layers_of(each, optimize).values() for each in self.probed)
             layers_seen = [layer for each in probed for layer in each]
         else:
             layers_seen = layers
@@ -240,27 +211,19 @@ class Pricing:
             name: float(size) for layer in layers for name, size in known[layer.function].items()
         }
 
-    def _cost(self, setting: Setting, name: str, state: State, layer: _Layer | None) -> Cost | None:
+    def _cost(self, setting: Setting, name: str, state: State, layer: Layer | None) -> Cost | None:
         if layer is None:
             return None
-        cycles = self._exact.get((setting, name, state))
+        cycles = self._learned.cycles(setting, name, state, layer)
         if cycles is None:
-            own = self._own.get((setting, name, layer.family, layer.wide))
-            cycles = layer.cycles * (self._ratio(setting, layer) if own is None else own)
+            cycles = layer.cycles * self._learned.ratio(setting, layer, self._slower(setting))
         needed = frozenset(self._code(setting.optimize, [layer]))
         return Cost(cycles, layer.constant_bytes, needed)
 
-    def _ratio(self, setting: Setting, layer: _Layer) -> float:
-        """Cycles of a layer, as a multiple of its price."""
-        key = layer.family, layer.wide
-        known = {s: r for (s, *rest), r in self._ratios.items() if tuple(rest) == key}
-        in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
-        if in_turns or setting.rows is Rows.NEVER:
-            return self._near(in_turns or known, setting, 1.0)
-        return self._slower(setting) * self._near(known, setting, 1.0)
-
     def _slower(self, setting: Setting) -> float:
         """Time of the int8 network in turns, as a multiple of that of layers as a whole."""
+        if setting.rows is Rows.NEVER:
+            return 1.0
         if setting not in self._turned:
             ways = (setting.rows, Rows.NEVER)
             cycles = [(replace(setting, rows=rows)).options(self._options, ()) for rows in ways]
@@ -269,22 +232,17 @@ class Pricing:
             self._turned[setting] = max(turned / whole, 1.0)
         return self._turned[setting]
 
-    @staticmethod
-    def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
-        """The figure known of a setting, or of the one that is most like it."""
-
-        def unlike(other: Setting) -> int:
-            optimize = other.optimize is not setting.optimize
-            placement = other.placement is not setting.placement
-            return 4 * optimize + 2 * placement + (other.rows is not setting.rows)
-
-        return known[min(known, key=unlike)] if known else default
-
     def _needs(self, setting: Setting) -> list[Need]:
         if setting.rows is Rows.ALWAYS:
             return [Need(self.arena(setting, ()), {})]
+        if setting.optimize not in self._steps:
+            self._steps[setting.optimize] = self._steps_of(setting.optimize)
+        return self._steps[setting.optimize]
+
+    def _steps_of(self, optimize: Optimize) -> list[Need]:
+        """Bytes of the arena that each layer of the int8 network needs, and int16 codes add."""
         plan = self.plan_of(())
-        choices = select_kernels(plan.graph, self._target(setting.optimize), plan.configs)
+        choices = select_kernels(plan.graph, self._target(optimize), plan.configs)
         buffers, overlaps, _ = buffers_of(plan.graph, choices)
         peak = Peak.of(buffers, overlaps)
         found = []
@@ -317,36 +275,33 @@ class Pricing:
             return False
         return share_of(options, self._board).placement is not Placement.SRAM
 
+    def telling(self, setting: Setting) -> tuple[State, float] | None:
+        """The set of int16 tensors whose build would tell most, and the share of its cycles.
+
+        Returns:
+            None where every function was built.
+        """
+        best: tuple[State, float] | None = None
+        for int16 in self.probed:
+            layers = self.layers_of(int16, setting.optimize).values()
+            whole = sum(layer.cycles for layer in layers)
+            new = sum(layer.cycles for layer in layers if not self._learned.shows(setting, layer))
+            if whole > 0.0 and new > (0.0 if best is None else best[1]) * whole:
+                best = int16, new / whole
+        return best
+
     def learn(self, setting: Setting, int16: Collection[str], built: Built) -> None:
         """Take over what a build shows."""
         chosen, optimize = frozenset(int16), setting.optimize
         layers = self.layers_of(chosen, optimize)
-        sums: dict[tuple[str, bool], list[float]] = defaultdict(lambda: [0.0, 0.0])
-        inside = 0.0
-        for name, layer in layers.items():
-            if name not in built.layers:
-                continue
-            cycles = built.layers[name]
-            inside += cycles
-            if name in self._cells_of(optimize):
-                tensors = self._cells_of(optimize)[name][0]
-                self._exact[setting, name, tensors & chosen] = cycles
-            if layer.cycles > 0.0:
-                self._own[setting, name, layer.family, layer.wide] = cycles / layer.cycles
-            entry = sums[layer.family, layer.wide]
-            entry[0] += cycles
-            entry[1] += layer.cycles
-        for (family, wide), (measured, priced) in sums.items():
-            if priced > 0.0:
-                self._ratios[setting, family, wide] = measured / priced
-        self._outside[setting] = built.figures.cycles - inside
-        alone = sum(noise for name, noise in self._noises.items() if name not in chosen)
-        if chosen and alone > 0.0:
-            # Noises of neighbours are not quite independent.
-            found = (built.figures.noise - self.floor) / alone
-            self._noisier = min(max(found, 1.0 / _NOISIER), _NOISIER)
+        cells = self._cells_of(optimize)
+        seen = {
+            name: (layer, (cells[name][0] if name in cells else layer.tensors) & chosen)
+            for name, layer in layers.items()
+        }
         constants = sum(layer.constant_bytes for layer in layers.values())
         code = sum(self._code(optimize, layers.values()).values())
-        self._flash[setting] = built.figures.flash_bytes - constants - code
+        flash = built.figures.flash_bytes - constants - code
         extra = constants if setting.placement is Placement.SRAM else 0
-        self._ram[setting] = built.figures.ram_bytes - built.arena_bytes - extra
+        ram = built.figures.ram_bytes - built.arena_bytes - extra
+        self._learned.take(setting, seen, built, flash, ram)

@@ -134,7 +134,7 @@ class _Choosing(Generic[T]):
 
     def added(self) -> tuple[float, ...]:
         """Noise that the int8 codes of each of them add, as a share of an output's energy."""
-        return tuple(self._wide.added())
+        return tuple(self._wide.added(closely=True))
 
     def noise(self, names: Sequence[str]) -> float:
         """Share of an output's energy that is noise with int16 codes for some, measured."""

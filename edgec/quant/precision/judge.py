@@ -127,12 +127,14 @@ class Budget:
     """Numbers of samples that judge each fit.
 
     Attributes:
-        tried: those on which single tensors are tried.
+        tried: those on which single tensors are tried to put them into an order.
+        added: those on which their noise is measured where it decides between choices.
         whole: those on which a choice is measured as a whole.
         decided: those whose decisions are counted, at most, and their multiply-accumulates.
     """
 
     tried: int
+    added: int
     whole: int
     decided: tuple[int, float]
 
@@ -147,10 +149,12 @@ def budget(real: Graph, trials: int, fits: int) -> Budget:
     """
     macs = max(total_macs(real), 1)
     elements = sum(real.values[name].elements for n in real.nodes for name in n.outputs)
+    work = macs + _ELEMENT_WORK * elements
     tried = min(int(_TRIAL_MACS / (macs * max(trials, 1))), _MOST_TRIED) // fits
-    whole = min(int(_WHOLE_WORK / (macs + _ELEMENT_WORK * elements)), _MOST_WHOLE) // fits
+    whole = min(int(_WHOLE_WORK / work), _MOST_WHOLE) // fits
+    added = min(int(_TRIAL_MACS / (work * max(trials, 1))) // fits, whole)
     decided = _DECISIONS // fits, _DECISION_WORK / fits
-    return Budget(max(tried, 1), max(whole, tried, 1), decided)
+    return Budget(max(tried, 1), max(added, tried, 1), max(whole, tried, 1), decided)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -193,7 +197,8 @@ class Judge:
             ConfigError: they are, and no output names a class.
         """
         available = len(next(iter(data.values())))
-        self._tried, self.samples = min(samples.tried, available), min(samples.whole, available)
+        self._tried, self._added = min(samples.tried, available), min(samples.added, available)
+        self.samples = min(samples.whole, available)
         self._data = {name: array[: self.samples] for name, array in data.items()}
         self._decisions = _decisions(real, data, samples) if decides else None
         values = integer.values
@@ -201,14 +206,20 @@ class Judge:
         self._outputs = [name for name in compared if values[name].quant is not None]
         self._wanted = Executor(real, self._outputs).run(self._data)
 
-    def trials(self, integer: Graph) -> Trials:
-        """An integer graph on the samples on which single tensors are tried."""
-        few = {name: array[: self._tried] for name, array in self._data.items()}
+    def trials(self, integer: Graph, *, closely: bool = False) -> Trials:
+        """An integer graph on the samples on which single tensors are tried.
+
+        Args:
+            integer: INTEGER stage.
+            closely: on those of `Budget.added`, in place of `Budget.tried`.
+        """
+        count = self._added if closely else self._tried
+        few = {name: array[:count] for name, array in self._data.items()}
         return Trials(integer, few, self._outputs)
 
-    def tried(self, noise: Mapping[str, float]) -> Measured:
+    def tried(self, noise: Mapping[str, float], *, closely: bool = False) -> Measured:
         """The noise of a trial beside the signal of its samples."""
-        return Measured(noise, self._signal(self._tried))
+        return Measured(noise, self._signal(self._added if closely else self._tried))
 
     def measured(self, integer: Graph) -> Measured:
         """The noise of an integer graph."""

@@ -56,20 +56,21 @@ class Panel(Generic[T]):
         found = self.decided(chosen)
         return 0.0 if found is None else 100.0 * (1.0 - found.share)
 
-    def added(self, progress: Progress | None = None) -> list[float]:
+    def added(self, progress: Progress | None = None, *, closely: bool = False) -> list[float]:
         """The share of an output's energy that the int8 codes of each group add as noise.
 
         Args:
             progress: told after each group of a fit.
+            closely: on more samples than an order of the groups needs.
         """
         found: list[list[Measured]] = [[] for _ in self.groups]
         total = len(self._fits) * len(found)
         for done, (fit, judge) in enumerate(self._pairs()):
             everything = fit.integer(self.groups)
-            trials = judge.trials(everything)
+            trials = judge.trials(everything, closely=closely)
             for number, group in enumerate(self.groups):
                 narrow = _narrow(fit, everything, group)
-                found[number].append(judge.tried(_noise(trials, narrow)))
+                found[number].append(judge.tried(_noise(trials, narrow), closely=closely))
                 if progress is not None:
                     progress(done * len(found) + number + 1, total)
         return [share(parts) for parts in found]

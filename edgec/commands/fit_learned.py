@@ -1,0 +1,162 @@
+"""Prices of `compile --fit` as builds correct them.
+
+Cycles of a layer in a state that was built are known, and so are those of a layer with the same
+function.  Elsewhere a price is scaled: by what layers of its kernel family took that read and write
+the same types, and by what this layer took beside others of its kind.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edgec.base.options import Rows
+from edgec.commands.fit_choice import Built, Setting
+from edgec.fit.problem import State
+from edgec.kernels.family import KernelSpec
+
+Kind = tuple[str, tuple[str, ...]]
+"""Kernel family, and the types that a layer reads and writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A layer of a graph with some int16 tensors.
+
+    Attributes:
+        cycles: its price.
+        constant_bytes: weights, biases and tables.
+        function: key of its function.
+        kind: its family and types.
+        tensors: those at its ends that could be int16.
+    """
+
+    cycles: float
+    constant_bytes: int
+    function: KernelSpec
+    kind: Kind
+    tensors: State
+
+    @property
+    def plain(self) -> Kind:
+        """Its family, and whether any type is int16."""
+        family, types = self.kind
+        return family, ("INT16",) if "INT16" in types else ()
+
+
+class Learned:
+    """Figures of a board's builds, by setting."""
+
+    def __init__(self) -> None:
+        """Nothing was built."""
+        self._exact: dict[tuple[Setting, str, State], float] = {}
+        self._functions: dict[tuple[Setting, KernelSpec, float], float] = {}
+        self._sums: dict[Setting, dict[Kind, tuple[float, float]]] = {}
+        self._own: dict[tuple[Setting, str, str], dict[Kind, float]] = defaultdict(dict)
+        self._outside: dict[Setting, float] = {}
+        self._flash: dict[Setting, float] = {}
+        self._ram: dict[Setting, float] = {}
+
+    def take(
+        self,
+        setting: Setting,
+        layers: Mapping[str, tuple[Layer, State]],
+        built: Built,
+        flash_bytes: float,
+        ram_bytes: float,
+    ) -> None:
+        """Take over what a build shows.
+
+        Args:
+            setting: the one that was built.
+            layers: those of the graph, with the int16 tensors among those that matter to them.
+            built: its figures.
+            flash_bytes: flash beside constants and functions.
+            ram_bytes: RAM beside the arena, and beside constants that lie there.
+        """
+        inside = 0.0
+        sums = self._sums.setdefault(setting, {})
+        for name, (layer, state) in layers.items():
+            cycles = built.layers.get(name)
+            if cycles is None:
+                continue
+            inside += cycles
+            self._exact[setting, name, state] = cycles
+            self._functions[setting, layer.function, layer.cycles] = cycles
+            if layer.cycles <= 0.0:
+                continue
+            self._own[setting, name, layer.kind[0]][layer.kind] = cycles / layer.cycles
+            for kind in {layer.kind, layer.plain}:
+                measured, priced = sums.get(kind, (0.0, 0.0))
+                sums[kind] = measured + cycles, priced + layer.cycles
+        self._outside[setting] = built.figures.cycles - inside
+        self._flash[setting] = flash_bytes
+        self._ram[setting] = ram_bytes
+
+    def shows(self, setting: Setting, layer: Layer) -> bool:
+        """Whether a build had the function of a layer."""
+        return (setting, layer.function, layer.cycles) in self._functions
+
+    def cycles(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
+        """Cycles of a layer; None: no build in this setting tells."""
+        known = self._exact.get((setting, name, state))
+        if known is None:
+            known = self._functions.get((setting, layer.function, layer.cycles))
+        if known is not None:
+            return known
+        own = self._own.get((setting, name, layer.kind[0]))
+        if own is None:
+            return None
+        if layer.kind in own:
+            return layer.cycles * own[layer.kind]
+        # How this layer stands to others of its kind, in the kinds that it was built in.
+        usual = self._sums[setting]
+        beside = [
+            ratio * usual[kind][1] / usual[kind][0] for kind, ratio in own.items() if ratio > 0.0
+        ]
+        here = usual.get(layer.kind) or usual.get(layer.plain)
+        if here is None or not beside:
+            return None
+        return layer.cycles * here[0] / here[1] * sum(beside) / len(beside)
+
+    def ratio(self, setting: Setting, layer: Layer, slower: float) -> float:
+        """Cycles of layers like one, as a multiple of their prices.
+
+        Args:
+            setting: one of which there may be no build.
+            layer: the layer.
+            slower: cycles of layers in turns, as a multiple of those of layers as a whole.
+        """
+        for kind in (layer.kind, layer.plain):
+            known = {s: m[kind][0] / m[kind][1] for s, m in self._sums.items() if kind in m}
+            in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
+            if in_turns:
+                return _near(in_turns, setting, 1.0)
+            if known:
+                factor = 1.0 if setting.rows is Rows.NEVER else slower
+                return factor * _near(known, setting, 1.0)
+        return 1.0 if setting.rows is Rows.NEVER else slower
+
+    def outside(self, setting: Setting) -> float:
+        """Cycles of a run beside those of layers."""
+        return _near(self._outside, setting, 0.0)
+
+    def flash_bytes(self, setting: Setting) -> float:
+        """Flash beside constants and functions."""
+        return _near(self._flash, setting, 0.0)
+
+    def ram_bytes(self, setting: Setting) -> float:
+        """RAM beside the arena."""
+        return _near(self._ram, setting, 0.0)
+
+
+def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
+    """The figure known of a setting, or of the one that is most like it."""
+
+    def unlike(other: Setting) -> int:
+        optimize = other.optimize is not setting.optimize
+        placement = other.placement is not setting.placement
+        return 4 * optimize + 2 * placement + (other.rows is not setting.rows)
+
+    return known[min(known, key=unlike)] if known else default

@@ -1,0 +1,82 @@
+"""Sets of int16 tensors that show every layer in all states of the tensors at its ends."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from edgec.fit.problem import State
+
+_MOST_TENSORS = 6
+"""Layers between more tensors are shown in the states that come by the way."""
+_MOST_SETS = 96
+
+
+def first_sets(names: Sequence[str], ends: Iterable[State]) -> list[State]:
+    """Sets that show layers between two tensors in all states.
+
+    Colours of a greedy colouring, no two at one layer alike: each colour alone, and all others.
+
+    Args:
+        names: the tensors, in graph order.
+        ends: those at each layer.
+    """
+    beside: dict[str, set[str]] = defaultdict(set)
+    for tensors in ends:
+        for name in tensors:
+            beside[name] |= tensors - {name}
+    colours: dict[str, int] = {}
+    for name in names:
+        taken = {colours[other] for other in beside[name] if other in colours}
+        colours[name] = next(n for n in range(len(names)) if n not in taken)
+    everything = frozenset(names)
+    sets = [frozenset(n for n in names if colours[n] == c) for c in sorted(set(colours.values()))]
+    found = [frozenset[str](), everything, *sets, *(everything - each for each in sets)]
+    return list(dict.fromkeys(found))
+
+
+def covering_sets(cells: Collection[State], seen: Iterable[State]) -> list[State]:
+    """Further sets, so that every layer is shown in every state.
+
+    Each set fixes the tensors of one layer after the other, those with most states to show first,
+    as far as they are open.
+
+    Args:
+        cells: the tensors at each layer.
+        seen: sets that show layers already.
+    """
+    shown = list(seen)
+    few = {cell for cell in cells if 0 < len(cell) <= _MOST_TENSORS}
+    missing = {
+        cell: set(states(cell)) - {cell & each for each in shown}
+        for cell in sorted(few, key=sorted)
+    }
+    found: list[State] = []
+    while any(missing.values()) and len(shown) + len(found) < _MOST_SETS:
+        new = _next_set(missing)
+        found.append(new)
+        for cell, left in missing.items():
+            left.discard(cell & new)
+    return found
+
+
+def states(cell: State) -> list[State]:
+    """All sets of int16 tensors of a layer, the smallest ones first."""
+    names = sorted(cell)
+    counts = range(len(names) + 1)
+    return [frozenset(each) for n in counts for each in itertools.combinations(names, n)]
+
+
+def _next_set(missing: Mapping[State, Collection[State]]) -> State:
+    fixed: dict[str, bool] = {}
+    for cell in sorted(missing, key=lambda each: (-len(missing[each]), sorted(each))):
+        fitting = (
+            state
+            for state in sorted(missing[cell], key=lambda each: (len(each), sorted(each)))
+            if all(fixed.get(name, name in state) is (name in state) for name in cell)
+        )
+        chosen = next(fitting, None)
+        if chosen is not None:
+            fixed |= {name: name in chosen for name in cell}
+    return frozenset(name for name, is_int16 in fixed.items() if is_int16)
