@@ -23,8 +23,8 @@ typedef struct edgec_window_shape {
 /* Bytes of a word. */
 #define EDGEC_POOLING_WORD 4
 
-/* Whether pixels of so many bytes are read by words: everywhere, but on cores that read words only
- * at multiples of four bytes, where the first pixel lies. */
+/* Whether pixels, of this many bytes, are read by words: everywhere, but on cores that read words
+ * only at multiples of four bytes, where the first pixel lies. */
 EDGEC_INLINE bool edgec_pools_words(int32_t pixel) {
 #if defined(__arm__) && !defined(__ARM_FEATURE_UNALIGNED)
     return pixel % EDGEC_POOLING_WORD == 0;
