@@ -22,7 +22,7 @@ extern "C" {
 #define EDGEC_AVERAGE_WORDS 1
 #endif
 
-/* How the sum of the codes in a window, less INT8_MIN each, becomes a code. */
+/* Numbers that make a code of the sum of the codes in a window, less INT8_MIN each. */
 typedef struct edgec_average {
     int32_t zeros;      /* the codes of zero of all pixels, less INT8_MIN each */
     int32_t multiplier; /* that of this number of pixels */
