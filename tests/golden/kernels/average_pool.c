@@ -33,14 +33,15 @@ static void average_pool_s8_0(const int8_t *x, const int32_t *multipliers, int8_
                 .pixel = DILATION_W * CHANNELS,
             };
             const int32_t first = ((iy + ky0 * DILATION_H) * WIDTH + ix + kx0 * DILATION_W) * CHANNELS;
-            for (int32_t c = 0; c < CHANNELS; c += 4) {
-                int32_t sums[4];
-                edgec_window_sums(x, first + c, shape, sums);
-                for (int32_t i = 0; i < 4; i++) {
-                    y[(oy * OUT_WIDTH + ox) * CHANNELS + c + i] = edgec_requantize_s8(
-                        sums[i] - taps * -3, divisor, 32, 5, -128, 127);
-                }
-            }
+            const edgec_average_t numbers = {
+                .zeros = taps * (-3 - INT8_MIN),
+                .multiplier = divisor,
+                .left = 0,
+                .zero_point = 5,
+                .low = -128,
+                .high = 127,
+            };
+            edgec_average_s8(x + first, y + (oy * OUT_WIDTH + ox) * CHANNELS, &shape, &numbers, CHANNELS);
         }
     }
 }

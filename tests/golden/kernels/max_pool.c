@@ -24,6 +24,24 @@ static void max_pool_s8_0(const int8_t *x, int8_t *y)
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t kx0 = edgec_first_tap(ix, DILATION_W);
             const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
+            if (ky1 - ky0 == KERNEL_H && kx1 - kx0 == KERNEL_W) {
+                const int8_t *const from = x + (iy * WIDTH + ix) * CHANNELS;
+                for (int32_t c = 0; c < CHANNELS; c++) {
+                    const int8_t *const in = from + c;
+                    int32_t largest = INT8_MIN;
+                    largest = edgec_max_s32(largest, in[(0 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(0 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(0 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(1 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(1 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(1 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(2 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(2 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS]);
+                    largest = edgec_max_s32(largest, in[(2 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS]);
+                    y[(oy * OUT_WIDTH + ox) * CHANNELS + c] = (int8_t)largest;
+                }
+                continue;
+            }
             for (int32_t c = 0; c < CHANNELS; c++) {
                 int32_t largest = INT8_MIN;
                 for (int32_t ky = ky0; ky < ky1; ky++) {

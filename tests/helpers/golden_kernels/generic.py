@@ -10,6 +10,7 @@ from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qops.sensor_features import STATISTICS
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
+from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import ANY, BYTE, DILATED, INDEX, ODD, TWICE, VALID, WINDOW
 
@@ -48,6 +49,7 @@ _ALL = qops.QSensorFeatures(3, 100, 50, STATISTICS, 100, -2_000_000, DType.INT8)
 _FEW = qops.QSensorFeatures(1, 64, 64, ("mean", "rms"), 0, 0, DType.INT16)
 
 _PAIRS = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
+_LARGE = Window(9, 9, 4, 5, 5, 5, 5, 1, 1, 0, 0, 1, 1)
 _SPACE = ((s.Loop(8, (1,)),), (s.Loop(25, (8,)),))
 _ROWS = ((s.Loop(4, (8,)),), (s.Loop(8, (1,)),))
 _INT16 = TypedEnd(DType.INT16, DType.INT16)
@@ -92,7 +94,15 @@ CASES: dict[str, KernelSpec] = {
     "softmax_octaves": s.Softmax(2, 10, qops.Octaves(96_820_000, 11, 15)),
     "softmax_interpolated": s.Softmax(3, 10, qops.Interpolated(qops.Factor(1288490189, 2))),
     "max_pool": s.MaxPool(WINDOW),
+    "max_pool_words": s.MaxPool(WINDOW, in_words=True),
+    "max_pool_looped": s.MaxPool(_LARGE),
     "average_pool": s.AveragePool(WINDOW, False, DType.INT8, -3, qops.Requant31(32, 5)),
+    "average_pool_small": s.AveragePool(WINDOW, False, DType.INT8, -3, qops.Requant31(34, 5)),
+    "average_pool_codes_odd": s.AveragePool(ODD, False, DType.INT8, 0, qops.CodeMean(0, 127)),
+    "average_pool_short": s.AveragePool(WINDOW, False, DType.INT8, -3, qops.Requant31(30, 5)),
+    "average_pool_bounded": s.AveragePool(
+        *(ODD, True, DType.INT8, -3), qops.Requant31(32, 5, -20, 100)
+    ),
     "average_pool_s16": s.AveragePool(
         *(ODD, False, DType.INT16, 0), qops.Requant31(32, 0, -32767, 32767, DType.INT16)
     ),
@@ -144,4 +154,5 @@ CASES: dict[str, KernelSpec] = {
     "gemm_two_roundings31": s.Gemm(4, 16, 10, 0, tflite31=TWICE),
     "conv_transpose_two_roundings31": s.ConvTranspose(WINDOW, 8, 1, 0, tflite31=ANY),
     "max_pool_16": s.MaxPool(ODD, DType.INT16),
+    "max_pool_16_words": s.MaxPool(ODD, DType.INT16, in_words=True),
 }

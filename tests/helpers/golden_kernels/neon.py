@@ -56,6 +56,10 @@ CASES: dict[str, KernelSpec] = {
     "average_pool_neon": s.AveragePool(
         _ROWS, True, DType.INT8, -3, Requant31(32, 5), has_neon=True
     ),
+    "average_pool_short_neon": s.AveragePool(
+        _ROWS, True, DType.INT8, -3, Requant31(29, 5), has_neon=True
+    ),
+    "max_pool_neon": s.MaxPool(_ROWS, in_words=True),
     "average_pool_codes_neon": s.AveragePool(
         _ROWS, False, DType.INT8, 0, CodeMean(0, 127), has_neon=True
     ),

@@ -1,4 +1,4 @@
-"""Mean over a sliding window in plain C."""
+"""Mean over a sliding window, in plain C or some channels at a time."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.form_ends import FormCall, form_call
@@ -20,6 +21,10 @@ from edgec.target.target import Target
 _WORD = 4
 _VECTOR = 16
 """Channels of a word, and of a vector of NEON."""
+_SPAN = 255
+"""Largest difference of two codes of int8."""
+_HIGH_WORD = 32
+"""Right shift of a product that leaves its high word."""
 _MOST_TAPS = 257
 """Sums of 257 numbers from 0 to 255 fit 16 bits."""
 
@@ -73,14 +78,38 @@ class AveragePool(Plain):
         return f"multipliers[{'KERNEL_H * KERNEL_W' if everywhere else 'taps'}]"
 
     @property
+    def left(self) -> int:
+        """Shift of a sum to the left after which a code is the high word of one product."""
+        return _HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else -1
+
+    @property
+    def y_zero_point(self) -> int:
+        """Code of 0 in y; 0 for `qops.CodeMean`."""
+        return self.output.zero_point if isinstance(self.output, qops.Requant31) else 0
+
+    @property
+    def is_short(self) -> bool:
+        """Whole pixels go at a time (`edgec/pooling/average_s8.h`), as sums are short enough."""
+        types = (self.x, self.output.dtype)
+        # NEON's product of two numbers is doubled.
+        if types != (DType.INT8, DType.INT8) or self.left < self.has_neon:
+            return False
+        return self.window.taps <= _MOST_TAPS and self.window.taps * _SPAN << self.left < 2**31
+
+    @property
+    def function(self) -> str:
+        """The C function of a whole pixel."""
+        saturates = (self.output.low, self.output.high) == (INT8_MIN, INT8_MAX)
+        return "edgec_average_s8" if saturates else "edgec_average_bounded_s8"
+
+    @property
     def together(self) -> int:
         """Channels that are summed up at a time (`edgec/pooling/sums_s8.h`): a vector of NEON, a
         word, or one.
         """
         if self.window.taps > _MOST_TAPS or self.x is not DType.INT8:
             return 1
-        words = (_WORD,) if self.has_multipliers else ()
-        sizes = (_VECTOR, *words) if self.has_neon else words
+        sizes = (_VECTOR, _WORD) if self.has_neon else (_WORD,)
         return next((size for size in sizes if self.window.channels % size == 0), 1)
 
     @property

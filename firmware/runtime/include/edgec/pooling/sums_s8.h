@@ -6,9 +6,7 @@
 #ifndef EDGEC_POOLING_SUMS_S8_H
 #define EDGEC_POOLING_SUMS_S8_H
 
-#include <stdint.h>
-
-#include "edgec/arithmetic/pairs_s16.h"
+#include "edgec/pooling/words.h"
 
 #if defined(__ARM_NEON)
 #include <arm_neon.h>
@@ -45,14 +43,6 @@ EDGEC_INLINE uint32_t edgec_plus_bytes_high(uint32_t to, uint32_t word) {
     return to + ((word >> 8) & 0x00FF00FFU);
 #endif
 }
-
-/* Layout of a window of at most 257 pixels in an image. */
-typedef struct edgec_window_shape {
-    int32_t rows;
-    int32_t columns;
-    int32_t row;   /* bytes from a row to the next */
-    int32_t pixel; /* bytes from a pixel of a row to the next */
-} edgec_window_shape_t;
 
 /* The sums of the channels `at` to `at` + 3 of a window; x[at] is in its first pixel.  All of them
  * lie at multiples of four bytes. */

@@ -1,0 +1,75 @@
+"""Oracle = generated C for pooling of any windows, channels and element types, on every core."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cross import MACHINES, check_cross
+from emulated import check_emulated, need_emulator
+from parity import check_host, compiled, samples_of
+from random_graphs import with_one_input
+from random_net import Net
+from random_parts import any_window, moved_codes
+from random_reductions import average_pool, average_pool_codes
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, Value, qops
+
+CHANNELS = (1, 3, 4, 8, 9, 12, 16, 20, 21, 33, 48)
+BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "nucleo_f207zg")
+EACH = 2
+
+
+def image(net: Net, channels: int) -> str:
+    return net.input((1, net.integer(2, 7), net.integer(2, 7), channels))
+
+
+def largest_s16(net: Net, channels: int) -> None:
+    shape = (1, net.integer(2, 7), net.integer(2, 7), channels)
+    quant = QuantParams.per_tensor(0.01, 0, DType.INT16)
+    x = net.builder.value(Value(f"wide {len(net.builder.values)}", shape, DType.INT16, quant))
+    net.builder.inputs.append(x)
+    attrs = qops.QMaxPool(*any_window(net, *shape[1:3]))
+    y = Value(f"{x} pooled", attrs.infer_shape(attrs.Inputs(shape)), DType.INT16, quant)
+    net.builder.node("pool", attrs, [x], [net.builder.value(y)])
+
+
+def pools(seed: int, wide: bool = False) -> Graph:
+    """Maxima and means of windows, for each number of channels."""
+    net = Net.seeded(seed)
+    for channels in CHANNELS:
+        for _ in range(EACH):
+            x = image(net, channels)
+            moved_codes(net, qops.QMaxPool(*any_window(net, *net.shape(x)[1:3])), [x])
+            average_pool(net, image(net, channels))
+            average_pool_codes(net, image(net, channels))
+        if wide:
+            largest_s16(net, channels)
+    return net.build()
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_on_this_computer(seed: int, tmp_path: Path) -> None:
+    graph = pools(seed, wide=True)
+    check_host(graph, tmp_path / "plain", board="nucleo_g0b1re")
+    # The same functions as on cores with DSP, in their form for other compilers.
+    check_host(graph, tmp_path / "words", board="nucleo_l4r5zi")
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("board", BOARDS)
+def test_on_a_microcontroller(board: str, tmp_path: Path) -> None:
+    need_emulator(board)
+    graph = with_one_input(pools(3))
+    program = compiled(graph, tmp_path / "library", board=board)
+    samples = samples_of(graph)[2:5]
+    check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("name", MACHINES)
+def test_with_neon(name: str, tmp_path: Path) -> None:
+    graph = pools(4, wide=True)
+    check_cross(MACHINES[name], graph, samples_of(graph)[2:5], tmp_path)
