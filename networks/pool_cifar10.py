@@ -1,9 +1,11 @@
-"""Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
+"""Compresses the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet8_sums, resnet10, resnet10_sums, cct)
+python networks/pool_cifar10.py resnet8
+(or resnet8_sums, resnet8_ternary, resnet10, resnet10_sums, cct)
 
-It writes RECIPE_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
-that of the validation images.  The same command again goes on where it was interrupted.
+It writes RECIPE_cifar10.pool.onnx, or RECIPE_cifar10.bits.onnx where weights have few bits, by
+`edgec compress --train` on the training images; accuracy is that of the validation images.  The
+same command again goes on where it was interrupted.
 """
 
 from __future__ import annotations
@@ -23,19 +25,21 @@ HERE = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a network is pooled and fine-tuned.
+    """How a network is compressed and fine-tuned.
 
     Attributes:
-        network: the float network of this folder that is pooled.
+        network: the float network of this folder that is compressed.
         epochs: passes over the training images.
         teacher: the float network of this folder that it learns from; None: from itself.
         options: more for `edgec compress`.
+        suffix: of the file, before ".onnx".
     """
 
     network: str
     epochs: int
     teacher: str | None = None
     options: tuple[str, ...] = ()
+    suffix: str = "pool"
 
 
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
@@ -44,6 +48,7 @@ RECIPES = {
     "resnet8_sums": Recipe(
         "resnet8", 36, "resnet10", ("--views=4", "--ratio=4.5", *ALL_BUT_THE_FIRST)
     ),
+    "resnet8_ternary": Recipe("resnet8", 2, None, ("--bits=ternary",), "bits"),
     "resnet10": Recipe("resnet10", 12, None, ("--views=4",)),
     "resnet10_sums": Recipe("resnet10", 18, None, ("--views=4", "--ratio=8")),
     "cct": Recipe("cct", 40),
@@ -62,7 +67,7 @@ def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str
     """What is run."""
     recipe = RECIPES[args.recipe]
     model = HERE / f"{recipe.network}_cifar10.onnx"
-    output = args.output or HERE / f"{args.recipe}_cifar10.pool.onnx"
+    output = args.output or HERE / f"{args.recipe}_cifar10.{recipe.suffix}.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
     found += ["--epochs", str(args.epochs or recipe.epochs), "--seed", str(args.seed)]
@@ -82,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--teacher", type=Path, help="default: the recipe's own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument("-o", "--output", type=Path, help="default: RECIPE_cifar10.pool.onnx")
+    parser.add_argument("-o", "--output", type=Path, help="default: see above")
     args = parser.parse_args(arguments)
     args.data_dir = cifar10.chosen_folder(parser, args)
     with tempfile.TemporaryDirectory() as name:

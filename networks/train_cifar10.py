@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import binary
 import cct
 import cifar10
 import mobilenets
@@ -32,9 +34,11 @@ BATCH = 128
 SMOOTHING = 0.05
 DECAY_SGD, PEAK_SGD = 5e-4, 0.2
 DECAY_ADAMW, PEAK_ADAMW = 0.05, 2e-3
+BINARY = {"binary": binary.build}
 TRANSFORMERS = {"cct": cct.CCT, "mobilevit": mobilevit.build}
-OTHERS = {
+OTHERS: dict[str, Callable[[], nn.Module]] = {
     **TRANSFORMERS,
+    **BINARY,
     "mobilenetv2": mobilenets.build,
     "efficientnet_lite": partial(mobilenets.build, mobilenets.EFFICIENTNET_LITE),
     "mobilenetv3": mobilenetv3.build,
@@ -52,6 +56,8 @@ def make_optimizer(model: nn.Module, name: str, peak: float) -> torch.optim.Opti
     weights = model.parameters()
     if name in TRANSFORMERS:
         return torch.optim.AdamW(weights, lr=peak, weight_decay=DECAY_ADAMW)
+    if name in BINARY:  # a decay of latent weights would turn signs and change nothing else
+        return torch.optim.Adam(weights, lr=peak)
     return torch.optim.SGD(weights, lr=peak, momentum=0.9, nesterov=True, weight_decay=DECAY_SGD)
 
 
@@ -140,10 +146,11 @@ def main() -> None:
     args = parser.parse_args()
     args.data_dir = cifar10.chosen_folder(parser, args)
     if args.rate is None:
-        args.rate = PEAK_ADAMW if args.network in TRANSFORMERS else PEAK_SGD
+        is_adam = args.network in TRANSFORMERS or args.network in BINARY
+        args.rate = PEAK_ADAMW if is_adam else PEAK_SGD
     model = train(args)
     path = HERE / f"{args.network}_cifar10.onnx"
-    export(model, path)
+    export(binary.hardened(model), path)
     print(f"wrote {path}")
     if args.test:
         print(f"test accuracy {accuracy(model, cifar10.load(args.data_dir, 'test'), 'cpu'):.2%}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,10 +10,12 @@ import typer
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options import (
+    FewBitsOptions,
     IntegerOptions,
     PoolSharing,
     StatePairs,
     TermsRule,
+    WeightBits,
     WeightPoolOptions,
 )
 from edgec.cli.inputs import shapes_of, values_of
@@ -44,6 +47,23 @@ def compress(
             *OUT,
             metavar="MODEL.pool.onnx",
             help="File to write; for several models a folder (default: beside each model).",
+        ),
+    ] = None,
+    bits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="4|3|2|ternary",
+            help="Make weights whole numbers of so few bits, times a scale for each output "
+            "channel, in place of a pool (docs/few-bits.md).",
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="With --bits: leave the layers whose name matches PATTERN as they are. "
+            "Repeatable. The first and the last layer stay in any case, unless --layers asks for "
+            "them.",
         ),
     ] = None,
     pool_size: Annotated[
@@ -135,7 +155,7 @@ def compress(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Pool only the layers whose name matches PATTERN (which may hold * and ?). "
+            help="Compress only the layers whose name matches PATTERN (which may hold * and ?). "
             "Repeatable. Default: every layer for which it saves enough.",
         ),
     ] = None,
@@ -156,19 +176,24 @@ def compress(
     value: ValueOption = None,
     json: Json = False,
 ) -> None:
-    """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
+    """Replace a model's weights by indices into a pool of vectors, or by numbers of few bits.
+
+    A pool makes a model 7 to 10 times smaller than int8, --bits 1.9 to 3.5 times.
 
     The result is standard ONNX.  Calibration data make it fit what the network computes; with
     training data it is fine-tuned as well (with PyTorch; an interrupted run continues).  With
     --max-drop size, sharing and ratio of the pools are found by the accuracy.
     """
+    from edgec.cli.compress_bits import narrow
     from edgec.cli.compress_text import print_compression
     from edgec.cli.data import samples_of_each, words_of
     from edgec.commands.compress import CompressOptions, compress_models
+    from edgec.commands.compress_bits import BitsOptions
     from edgec.commands.compress_jobs import jobs_of
     from edgec.commands.training import Training
 
-    _check_models(len(models), pools, shared_pool=shared_pool)
+    if bits is None:
+        _check_models(len(models), pools, shared_pool=shared_pool)
     trains = {
         "epochs": epochs is not None,
         "teacher": teacher is not None,
@@ -182,6 +207,36 @@ def compress(
         Effect(f"--{option}", given, bool(train), why, "add --train")
         for option, given in trains.items()
     )
+    how = Training(epochs or 0, augment, device, seed, teacher, devices, views or 0)
+    compilation = IntegerOptions(
+        shapes=shapes_of(shape),
+        state=StatePairs.parse(state or []),
+        values=values_of(value),
+    )
+    data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
+    samples: tuple[object, ...] = ()
+    if calibration:
+        samples = ("--calibration", *words_of(calibration[0], normalize))
+    pooled_only = {
+        "pool-size": pool_size is not None,
+        "pools": pools is not None,
+        "ratio": ratio is not None,
+        "terms": bool(terms),
+        "max-drop": max_drop is not None,
+        "board": board is not None,
+        "html": html is not None,
+        "group": group != DEFAULTS.group,
+        "signed": signed,
+        "no-reorder": not reorder,
+        "shared-pool": shared_pool,
+    }
+    _check_kind(bits, pooled_only, keeps=bool(keep), count=len(models))
+    if bits is not None:
+        weights = FewBitsOptions(
+            WeightBits.parse(bits), tuple(layers or ()), tuple(keep or ()), seed
+        )
+        narrow(models, output, BitsOptions(weights, how, compilation), data, samples, json=json)
+        return
     options = CompressOptions(
         pool=WeightPoolOptions(
             size=DEFAULTS.size if pool_size is None else pool_size,
@@ -193,16 +248,11 @@ def compress(
             ratio=ratio,
             seed=seed,
         ),
-        training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
-        compilation=IntegerOptions(
-            shapes=shapes_of(shape),
-            state=StatePairs.parse(state or []),
-            values=values_of(value),
-        ),
+        training=how,
+        compilation=compilation,
         max_drop=_search(max_drop, pool_size, ratio, pools, board, html),
         reorder=reorder,
     )
-    data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
     jobs = jobs_of(models, output, *data)
     with status("compressing") as say:
         results = compress_models(jobs, options, say)
@@ -213,10 +263,30 @@ def compress(
         print_compression(result, console.out)
     if html is not None:
         console.out.print(f"page: {console.safe(str(html))}")
-    samples = ("--calibration", *words_of(calibration[0], normalize)) if calibration else ()
     console.print_next(
         "edgec", "compile", results[0].output, "--board", board or "nucleo", *samples
     )
+
+
+def _check_kind(bits: str | None, pooled: Mapping[str, bool], *, keeps: bool, count: int) -> None:
+    """Refuse options of pools beside `--bits`, `--keep` without it, and it for several models.
+
+    Raises:
+        ConfigError: one of these.
+    """
+    why = "with --bits there is no pool"
+    refuse_without_effect(
+        [
+            *(Effect(f"--{option}", given, bits is None, why) for option, given in pooled.items()),
+            Effect("--keep", keeps, bits is not None, "pools are chosen by --layers"),
+        ]
+    )
+    if bits is not None and count > 1:
+        raise ConfigError(
+            f"{count} models are given",
+            where="--bits",
+            hint="compress one after the other",
+        )
 
 
 def _check_models(count: int, pools: PoolSharing | None, *, shared_pool: bool) -> None:

@@ -44,6 +44,8 @@ def jobs_of(
     calibration: Sequence[Samples] = (),
     train: Sequence[Samples] = (),
     evaluation: Sequence[Samples] = (),
+    *,
+    suffix: str = SUFFIX,
 ) -> tuple[Job, ...]:
     """Jobs from what a user names.
 
@@ -51,6 +53,7 @@ def jobs_of(
         models: ONNX files.
         output: the file to write, or with several models the folder; None: beside each model.
         calibration, train, evaluation: data, none, one for all models or one for each.
+        suffix: what the names of files beside the models end in.
 
     Raises:
         ConfigError: another number of data files.
@@ -67,7 +70,7 @@ def jobs_of(
     outputs = []
     for model in models:
         folder = output if output is not None and several else model.parent
-        named = folder / f"{model.name.removesuffix('.onnx')}{SUFFIX}"
+        named = folder / f"{model.name.removesuffix('.onnx')}{suffix}"
         outputs.append(named if several or output is None else output)
     return tuple(
         Job(model, out, *files) for model, out, *files in zip(models, outputs, *data, strict=True)

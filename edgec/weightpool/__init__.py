@@ -5,12 +5,14 @@ weights as vectors (`vectors`), the order of channels (`order`, by `swaps` of th
 `channels`), the first pool (`cluster`), assignments (`assign`, sums of vectors:
 `additive`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of activations
 (`ranges`), the pass over a network (`network`, `sequence`), the whole of it (`compress`), its
-report (`report`, `summary`) and its bytes before it (`forecast`).  The error of a layer's output is
+report (`report`, `summary`), its bytes before it (`forecast`), and weights of few bits, which are
+pools of single weights (`levels`).  The error of a layer's output is
 `fitting`'s.  numpy only; float networks run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
 from edgec.weightpool.forecast import forecast
+from edgec.weightpool.levels import NarrowReport, narrow_layers, narrow_report, narrowed
 from edgec.weightpool.order import with_best_order
 from edgec.weightpool.report import (
     CompressionReport,
@@ -23,12 +25,16 @@ from edgec.weightpool.terms import chosen_layers, most_spent
 __all__ = [
     "CompressionReport",
     "LayerCompression",
+    "NarrowReport",
     "StoredSizes",
     "chosen_layers",
     "compress_graph",
     "compress_graphs",
     "forecast",
     "most_spent",
+    "narrow_layers",
+    "narrow_report",
+    "narrowed",
     "report_of",
     "stored_sizes",
     "with_best_order",

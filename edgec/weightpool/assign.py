@@ -50,15 +50,17 @@ def codes(indices: Array, pool: Array) -> Array:
     return np.asarray(pool[indices].sum(axis=2).reshape(len(indices), -1))
 
 
-def assign(objective: Objective, pool: Array, terms: int) -> Assignment:
+def assign(objective: Objective, pool: Array, terms: int, scale: Array | None = None) -> Assignment:
     """A layer from scratch: feedback, scale, descent.
 
     Args:
         objective: the layer's error.
         pool: float64 [S, G].
         terms: pool vectors that are added up to one of the layer.
+        scale: float64 [O], positive, to start with; None: the mean squares say it.
     """
-    scale = _first_scale(objective, pool) / math.sqrt(terms)
+    if scale is None:
+        scale = _first_scale(objective, pool) / math.sqrt(terms)
     plan = feedback_plan(objective, pool.shape[1])
     for _ in range(_SCALE_STEPS):
         indices = _fed_back(objective, pool, scale, plan, terms)

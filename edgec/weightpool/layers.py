@@ -54,12 +54,12 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
             layer or only such that cannot be pooled, or weights are not finite.
     """
     layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
-    _check_unpooled(graph, layers)
-    _check_patterns(graph, layers, options)
+    check_unpooled(graph, layers)
+    check_patterns(graph, layers, options.layers, "--layers")
     pooled: list[PoolLayer] = []
     left_alone: list[LeftAlone] = []
     for node in layers:
-        reason = _impossible(graph, node) or _unwanted(graph, node, layers, options)
+        reason = impossible(graph, node) or _unwanted(graph, node, layers, options)
         if reason:
             left_alone.append(LeftAlone(node.name, reason))
         else:
@@ -74,7 +74,7 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
     return Choice(tuple(pooled), tuple(left_alone))
 
 
-def _impossible(graph: Graph, node: Node) -> str:
+def impossible(graph: Graph, node: Node) -> str:
     """Reason why a layer cannot be pooled; empty when it can."""
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
         return f"{node.attrs.title} is not supported"
@@ -110,7 +110,7 @@ def matches(node: Node, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
-def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
+def check_unpooled(graph: Graph, layers: list[Node]) -> None:
     """Refuse a model with pools: a pool of a pool is far from the network that was trained."""
     for node in layers:
         weight = graph.constants.get(ops.layer_inputs(node).w)
@@ -123,14 +123,16 @@ def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
             )
 
 
-def _check_patterns(graph: Graph, layers: list[Node], options: WeightPoolOptions) -> None:
-    """Each pattern must match, and at least one layer that can be pooled."""
-    for pattern in options.layers:
+def check_patterns(
+    graph: Graph, layers: list[Node], patterns: tuple[str, ...], option: str
+) -> None:
+    """Each pattern of an option must match, and at least one layer that can be pooled."""
+    for pattern in patterns:
         found = [node for node in layers if matches(node, (pattern,))]
-        reasons = [_impossible(graph, node) for node in found]
+        reasons = [impossible(graph, node) for node in found]
         if not found or all(reasons):
             raise WeightPoolError(
                 f"matches no layer{' that can be pooled: ' + reasons[0] if reasons else ''}",
-                where=f"--layers {pattern}",
+                where=f"{option} {pattern}",
                 hint="layers: " + ", ".join(node.name for node in layers[:12]),
             )

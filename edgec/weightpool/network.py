@@ -143,6 +143,22 @@ def with_layer(
     return _replaced(graph, layer, weight, bias)
 
 
+def with_codes(graph: Graph, layer: PoolLayer, codes: Array, scale: Array, bias: Array) -> Graph:
+    """The graph with whole numbers for one layer's weights.
+
+    Args:
+        graph: REAL stage.
+        layer: one of its layers, of vectors of one weight.
+        codes: int8 [O, K].
+        scale: float64 [O], positive.
+        bias: float64 [O].
+    """
+    taps = codes.reshape(layer.outputs, *layer.taps[:-1], layer.channels)
+    steps = tuple(float(s) for s in scale.astype(np.float32))
+    quant = QuantParams(steps, (0,) * len(steps), DType.INT8, axis=0)
+    return _replaced(graph, layer, Constant(layer.weight_name, taps, quant), bias)
+
+
 def with_weights(graph: Graph, layer: PoolLayer, rows: Array, bias: Array) -> Graph:
     """The graph with other real weights [O, K] and bias [O] in one layer."""
     taps = rows.reshape(layer.outputs, *layer.taps[:-1], -1)[..., : layer.channels]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.network import Course, Network, with_layer, with_weights
-from edgec.weightpool.vectors import pool_layer
+from edgec.weightpool.vectors import PoolLayer, pool_layer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,6 +31,11 @@ class Decided:
     assignments: tuple[Assignment, ...]
 
 
+Choose = Callable[[Graph, PoolLayer, Objective], Graph]
+"""Choice of a layer's weights: takes the graph so far, the layer and its error; gives the graph
+with them."""
+
+
 def decide(network: Network, pools: Sequence[WeightPool], rng: np.random.Generator) -> Decided:
     """Pool the network's layers in order; fit those left alone to what they now read.
 
@@ -39,31 +44,53 @@ def decide(network: Network, pools: Sequence[WeightPool], rng: np.random.Generat
         pools: the pool of each layer, in graph order.
         rng: picks output elements for the moments.
     """
-    current = network.graph
-    layers = network.choice.pooled
-    pooled = {each[0].node.name: each for each in zip(layers, pools, strict=True)}
-    course = Course(network) if network.data is not None else None
+    open_pools = iter(pools)
     objectives: list[Objective] = []
     assignments: list[Assignment] = []
+
+    def choose(current: Graph, layer: PoolLayer, objective: Objective) -> Graph:
+        pool = next(open_pools)
+        vectors = pool.vectors.astype(np.float64)
+        found = assign(objective, vectors, layer.terms)
+        objectives.append(objective)
+        assignments.append(found)
+        return with_layer(current, layer, pool, found, objective.bias(found.rows(vectors)))
+
+    current = in_order(network, choose, rng)
+    return Decided(current, tuple(objectives), tuple(assignments))
+
+
+def in_order(network: Network, choose: Choose, rng: np.random.Generator) -> Graph:
+    """Choose the weights of the network's layers in order; fit the others to what they now read.
+
+    Args:
+        network: the network and its data.
+        choose: called for each layer of `network.choice`, in graph order.
+        rng: picks output elements for the moments.
+
+    Returns:
+        REAL stage, nodes and values of the same names.
+    """
+    current = network.graph
+    layers = {layer.node.name: layer for layer in network.choice.pooled}
+    group = network.choice.pooled[0].weight.shape[2]
+    course = Course(network) if network.data is not None else None
+    begun = False
     for node in network.graph.nodes:
-        if node.name in pooled:
-            layer, pool = pooled[node.name]
-            vectors = pool.vectors.astype(np.float64)
+        layer = layers.get(node.name)
+        if layer is not None:
+            begun = True
             objective = course.objective(current, layer, rng) if course else plain_objective(layer)
-            found = assign(objective, vectors, layer.terms)
-            bias = objective.bias(found.rows(vectors))
-            current = with_layer(current, layer, pool, found, bias)
+            current = choose(current, layer, objective)
             if course:
                 course.changed(current, layer)
-            objectives.append(objective)
-            assignments.append(found)
-        elif assignments and course and _can_follow(network.graph, node):
-            layer = pool_layer(network.graph, node, pools[0].group)
+        elif begun and course and _can_follow(network.graph, node):
+            layer = pool_layer(network.graph, node, group)
             objective = course.objective(current, layer, rng)
             bias = objective.bias(objective.target)
             current = with_weights(current, layer, objective.target, bias)
             course.changed(current, layer)
-    return Decided(current, tuple(objectives), tuple(assignments))
+    return current
 
 
 def _can_follow(graph: Graph, node: Node) -> bool:

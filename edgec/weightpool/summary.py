@@ -31,7 +31,7 @@ def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> Co
         graph: after, with nodes and values of the same names.
         options: the options of the compression.
     """
-    quality = _output_quality(network, graph)
+    quality = output_quality(network, graph)
     nodes = {node.name: node for node in graph.nodes}
     layers, pools = [], set()
     for layer in network.choice.pooled:
@@ -72,7 +72,7 @@ def _relative_error(wanted: Array, found: Array) -> float:
     return float(np.sum((target - result) ** 2)) / power if power > 0 else 0.0
 
 
-def _output_quality(network: Network, graph: Graph) -> dict[str, float]:
+def output_quality(network: Network, graph: Graph) -> dict[str, float]:
     """Signal over error in dB of each pooled layer's output, by value; empty without data."""
     if network.data is None:
         return {}

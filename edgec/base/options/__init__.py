@@ -13,6 +13,7 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
+from edgec.base.options.few_bits import FewBitsOptions, WeightBits
 from edgec.base.options.fit import FitLimits
 from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
@@ -54,6 +55,7 @@ __all__ = [
     "Budget",
     "CompileOptions",
     "Effort",
+    "FewBitsOptions",
     "FitLimits",
     "FrontEndOptions",
     "IntegerOptions",
@@ -77,6 +79,7 @@ __all__ = [
     "StreamOptions",
     "TermsRule",
     "TunedKernels",
+    "WeightBits",
     "WeightPoolOptions",
     "check_drop",
     "check_seed",

@@ -1,6 +1,7 @@
-"""Fine-tuning of pooled networks.
+"""Fine-tuning of networks with discrete weights: pooled, or whole numbers of few bits.
 
-Owns: pools with trainable vectors and assignments (`pools`), the student (`model`), the recipe
+Owns: pools with trainable vectors and assignments (`pools`), whole numbers with learned steps
+(`levels`), both by one interface (`weights`), the student (`model`), the recipe
 (`train`, `average`) and the way back to a graph (`export`).
 """
 
@@ -23,7 +24,7 @@ def finetune(
     progress: Progress = no_progress,
     teacher: Graph | None = None,
 ) -> Graph:
-    """Train a pooled network towards its float original, or towards another float network.
+    """Train a network with pooled weights, or weights of few bits, towards a float network.
 
     Weights keep their pool and layers; vectors, indices, scales, biases, gamma and beta of norms,
     and the weights that are not pooled are trained, batch normalization is put after each
@@ -32,8 +33,9 @@ def finetune(
 
     Args:
         graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: its weights were pooled.
-        graph_pooled: the same with some weights pooled (`weightpool.compress_graph`): the start,
-            the better the shorter the training.
+        graph_pooled: the same with some weights pooled (`weightpool.compress_graph`) or of few bits
+            (`weightpool.narrowed`; `options.levels` says which): the start, the better the shorter
+            the training.
         data: training samples with the number of their class.
         options: the recipe; the defaults are the ones measured in docs/benchmarks-pools.md.
         progress: told about every epoch.
@@ -45,7 +47,7 @@ def finetune(
     Raises:
         ConfigError: PyTorch or the device is missing, data that do not fit, a checkpoint of
             another run.
-        WeightPoolError: nothing is pooled.
+        WeightPoolError: nothing is pooled, or has few bits.
         TrainingError: an operator that cannot be trained, a teacher of other classes, a loss that
             is no number.
     """

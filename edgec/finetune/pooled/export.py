@@ -1,4 +1,4 @@
-"""A trained network back to a graph: normalizations folded, pools as int8."""
+"""A trained network back to a graph: normalizations folded, pools and whole numbers as int8."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ import torch
 from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
-from edgec.finetune.pooled.pools import TrainedPool
+from edgec.finetune.pooled.weights import FoundWeights, TrainedWeights
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
-from edgec.ir.weight_pool import PooledWeights, WeightPool
 
 
-def trained(graph: Graph, network: Network, pools: Sequence[TrainedPool]) -> Graph:
+def trained(graph: Graph, network: Network, pools: Sequence[TrainedWeights]) -> Graph:
     """A graph with the constants of a network.
 
     Args:
-        graph: the pooled graph that training started from.
+        graph: the graph that training started from.
         network: in the state that is wanted.
-        pools: those of the network.
+        pools: its weights that are pooled or of few bits.
     """
     builder = GraphBuilder.of(graph)
-    pooled = _pooled_weights(pools)
+    pooled = {each.layer.node.name: each for pool in pools for each in pool.found()}
     for node in graph.nodes:
         if node.name in network.layers:
             layer = network.layers[node.name]
@@ -41,33 +40,19 @@ def trained(graph: Graph, network: Network, pools: Sequence[TrainedPool]) -> Gra
     return builder.build()
 
 
-def _pooled_weights(pools: Sequence[TrainedPool]) -> dict[str, tuple[PooledWeights, float]]:
-    """The pooled weights by node name, and the unit of their pool."""
-    found: dict[str, tuple[PooledWeights, float]] = {}
-    for trained_pool in pools:
-        codes, unit = trained_pool.codes()
-        pooled = trained_pool.pooled_weights(WeightPool(codes))
-        for layer, weights in zip(trained_pool.layers, pooled, strict=True):
-            found[layer.node.name] = (weights, unit)
-    return found
-
-
-def _put_layer(
-    builder: GraphBuilder, node: Node, layer: Layer, pooled: tuple[PooledWeights, float] | None
-) -> None:
+def _put_layer(builder: GraphBuilder, node: Node, layer: Layer, found: FoundWeights | None) -> None:
     factor, bias = (_array(part) for part in layer.folded())
-    if pooled is None:
+    if found is None:
         weight = _array(layer.weight).astype(np.float64)
         scaled = weight * factor.reshape(-1, *[1] * (weight.ndim - 1))
         name = builder.constant(f"{node.name}/weight", scaled.astype(np.float32))
     else:
-        weights, unit = pooled
-        scale = tuple(float(each) for each in (factor * unit).astype(np.float32))
+        scale = tuple(float(each) for each in (factor * found.unit).astype(np.float32))
         name = builder.constant(
             f"{node.name}/weight",
-            weights.expand(layer.weight.shape[-1]),
+            found.codes,
             QuantParams(scale, (0,) * len(scale), axis=0),
-            pooled=weights,
+            pooled=found.pooled,
         )
     bias_name = builder.constant(f"{node.name}/bias", bias.astype(np.float32))
     builder.put(replace(node, inputs=ops.Weighted.Inputs(node.first, name, bias_name).names()))

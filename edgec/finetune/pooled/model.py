@@ -1,4 +1,4 @@
-"""Teacher and student: the float network, and the pooled one with its pools, ranges and norms."""
+"""The student: the network with discrete weights, with its pools or steps, ranges and norms."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from edgec.base.errors import WeightPoolError
 from edgec.finetune.batches import Samples
 from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
+from edgec.finetune.pooled.levels import TrainedLevels
 from edgec.finetune.pooled.options import FinetuneOptions
 from edgec.finetune.pooled.pools import TrainedPool
+from edgec.finetune.pooled.weights import TrainedWeights
 from edgec.finetune.run import mixed
 from edgec.ir import ops
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Constant, Graph
 from edgec.ir.weight_pool import PooledWeights
 
 _MEASURED = 4096
@@ -25,11 +27,11 @@ _RANGE_SAMPLES = 512
 
 
 class Student:
-    """A pooled network in training.
+    """A network with pooled weights, or weights of few bits, in training.
 
     Attributes:
         network: what is trained.
-        pools: its weight pools.
+        pools: its weight pools, or the layers with weights of few bits.
         augmentation: how the samples are varied that statistics and ranges are taken from.
     """
 
@@ -41,19 +43,19 @@ class Student:
         options: FinetuneOptions,
         device: torch.device,
     ) -> None:
-        """A pooled graph with normalizations and ranges, before the first step.
+        """A graph with normalizations and ranges, before the first step.
 
         Args:
-            graph: some of its weights are pooled.
+            graph: some of its weights are pooled, or whole numbers of few bits.
             original: the network before.
             samples: training data.
             options: the recipe.
             device: the device to train on.
 
         Raises:
-            WeightPoolError: nothing is pooled, or the networks differ.
+            WeightPoolError: there are no such weights, or the networks differ.
         """
-        weights = _pooled_layers(graph)
+        weights = discrete_weights(graph, options.levels)
         self.device = device
         self._samples = samples
         self.augmentation = options.augmentation
@@ -67,9 +69,9 @@ class Student:
         self.reestimate()
 
     @property
-    def trained_pools(self) -> list[TrainedPool]:
+    def trained_pools(self) -> list[TrainedWeights]:
         """The pools, typed."""
-        return [pool for pool in self.pools if isinstance(pool, TrainedPool)]
+        return [pool for pool in self.pools if isinstance(pool, TrainedWeights)]
 
     def apply_pools(self, *, assign: bool = False) -> None:
         """Set the weights of pooled layers, after a new assignment if asked for."""
@@ -142,19 +144,27 @@ class Student:
             layer.normalize()
 
     def _pools(
-        self, weights: Mapping[str, PooledWeights], original: Network, options: FinetuneOptions
-    ) -> list[TrainedPool]:
-        """One for each pool of the graph: equal vectors are one pool."""
+        self, weights: Mapping[str, Constant], original: Network, options: FinetuneOptions
+    ) -> list[TrainedWeights]:
+        """One for each pool of the graph (equal vectors are one pool), or for each layer."""
         originals: dict[Layer, torch.Tensor] = {}
         for name in weights:
             layer, before = self.network.layers[name], original.layers.get(name)
             if before is None or before.weight.shape != layer.weight.shape:
                 raise WeightPoolError("the float network has no such layer", where=name)
             originals[layer] = before.weight.detach()
+        layers = self.network.layers
+        if options.levels is not None:
+            return [
+                TrainedLevels(layers[name], each.array, originals[layers[name]], options.levels)
+                for name, each in weights.items()
+            ]
         users: dict[bytes, dict[Layer, PooledWeights]] = {}
-        for name, pooled in weights.items():
+        for name, constant in weights.items():
+            pooled = constant.pooled
+            assert pooled is not None
             sharing = users.setdefault(pooled.pool.vectors.tobytes(), {})
-            sharing[self.network.layers[name]] = pooled
+            sharing[layers[name]] = pooled
         return [
             TrainedPool(
                 sharing,
@@ -166,17 +176,29 @@ class Student:
         ]
 
 
-def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:
-    """The pooled weights by node name."""
-    found: dict[str, PooledWeights] = {}
+def discrete_weights(graph: Graph, levels: tuple[int, int] | None) -> dict[str, Constant]:
+    """Weights that are trained as discrete ones, by node name.
+
+    Args:
+        graph: REAL stage.
+        levels: the least and the largest whole number that they are; None: those in a pool.
+
+    Raises:
+        WeightPoolError: there are none.
+    """
+    found: dict[str, Constant] = {}
     for node in graph.nodes:
         if not isinstance(node.attrs, ops.Weighted):
             continue
         weight = graph.constants.get(ops.layer_inputs(node).w)
-        if weight is not None and weight.pooled is not None:
-            found[node.name] = weight.pooled
+        if weight is None:
+            continue
+        is_narrow = weight.quant is not None and weight.pooled is None
+        if is_narrow if levels is not None else weight.pooled is not None:
+            found[node.name] = weight
     if not found:
+        kind = "is pooled" if levels is None else "has weights of few bits"
         raise WeightPoolError(
-            "no layer of the network is pooled", where=graph.name, hint="compress it first"
+            f"no layer of the network {kind}", where=graph.name, hint="compress it first"
         )
     return found

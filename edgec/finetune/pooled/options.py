@@ -1,4 +1,4 @@
-"""The numbers of the recipe for pooled networks."""
+"""The numbers of the recipe for networks with pooled weights, or weights of few bits."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ class FinetuneOptions(Recipe):
         latent_momentum: AdamW's first beta for latent weights.
         limits: what an assignment of indices, every fourth step, may change.
         bits: widths of the activations, one of which is drawn for each step.
+        levels: the least and the largest whole number that weights are; None: they are pooled.
         devices: how many devices share each batch; of "cpu", how many processes.
         validation: told about after each epoch when given; nothing is chosen by it.
     """
@@ -59,6 +60,7 @@ class FinetuneOptions(Recipe):
     frozen: float = 0.15
     limits: MoveLimits = MoveLimits()
     bits: tuple[int, ...] = (8, 8, 4)
+    levels: tuple[int, int] | None = None
     devices: int = 1
     validation: TrainingData | None = field(default=None, compare=False)
 

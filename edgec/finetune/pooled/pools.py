@@ -24,7 +24,7 @@ Training", ICML 2022, which does so with single weights).
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +35,7 @@ from torch.nn import functional
 from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
 from edgec.finetune.pooled.options import MoveLimits
+from edgec.finetune.pooled.weights import FoundWeights, TrainedWeights, make_latent
 from edgec.ir.weight_pool import PooledWeights, WeightPool, added_up
 from edgec.weightpool.codebook import integer_pool
 
@@ -132,10 +133,9 @@ class IndexMoves(nn.Module):
 _LEAN = 0.95
 """Share of the way to the border of a vector's cell that latent weights start at most."""
 _FAR = 1e9
-_LEAST_SCALE = 1e-9
 
 
-class TrainedPool(nn.Module):
+class TrainedPool(TrainedWeights):
     """One pool and the layers that use it.
 
     Weights are in units in which those of all layers have a mean square of 1 at the start.
@@ -178,7 +178,7 @@ class TrainedPool(nn.Module):
         self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
         looked_up = self._looked_up(self.quantized())
         for layer, part, terms in zip(self.layers, self._hard(), looked_up, strict=True):
-            scale = _make_latent(layer, part)
+            scale = make_latent(layer, part)
             self._lean(layer, originals[layer] / scale, terms)
         self.moves = IndexMoves(self._wanted(self.quantized(), self._presents()), limits)
 
@@ -218,16 +218,15 @@ class TrainedPool(nn.Module):
         vectors = self.vectors.detach().cpu().numpy().astype(np.float64)
         return integer_pool(vectors, max(self._terms))
 
-    def pooled_weights(self, pool: WeightPool) -> list[PooledWeights]:
-        """The indices of each layer, with the pool of the present codes."""
+    def found(self) -> Iterator[FoundWeights]:
+        """The weights of each layer, with a pool of the present codes."""
+        vectors, unit = self.codes()
+        pool = WeightPool(vectors)
         parts = self.indices.cpu().numpy().astype(np.uint16)
         ends = np.cumsum(self._sizes)[:-1]
-        return [
-            PooledWeights(pool, part.reshape(*layer.weight.shape[:-1], -1), terms)
-            for layer, part, terms in zip(
-                self.layers, np.split(parts, ends), self._terms, strict=True
-            )
-        ]
+        for layer, part, terms in zip(self.layers, np.split(parts, ends), self._terms, strict=True):
+            weights = PooledWeights(pool, part.reshape(*layer.weight.shape[:-1], -1), terms)
+            yield FoundWeights(layer, weights.expand(layer.weight.shape[-1]), unit, weights)
 
     def _in_turn(self, turn: int) -> torch.Tensor:
         """Bool [E]: the terms with this number among those of their vectors."""
@@ -347,15 +346,3 @@ def _unit(users: Collection[PooledWeights]) -> float:
     group = vectors[0].shape[-1]
     weights = np.concatenate([each.reshape(-1, group) for each in vectors]).astype(np.float32)
     return float(1 / max(np.sqrt((weights**2).mean()), 1e-6))
-
-
-def _make_latent(layer: Layer, hard: torch.Tensor) -> torch.Tensor:
-    """Let a layer's weights be those of the pool, its scale [O, 1, ...] a factor after it."""
-    weight = layer.weight.detach()
-    axes = tuple(range(1, weight.ndim))
-    scale = (weight * hard).sum(axes, True) / hard.pow(2).sum(axes, True).clamp(min=1e-12)
-    scale = scale.detach().clamp(min=_LEAST_SCALE)
-    layer.weight.data.copy_(hard.detach())
-    if not layer.is_conv:
-        layer.add_scale(scale.reshape(-1))
-    return scale

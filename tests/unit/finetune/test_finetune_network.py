@@ -207,8 +207,9 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
     original = {layer: layer.weight.detach().clone()}
     pool = TrainedPool({layer: weights}, original, trained=True, limits=MoveLimits())
     pool.assign()
-    (found,) = pool.pooled_weights(weights.pool)
-    assert np.array_equal(found.indices, start), "latent weights start in their cells"
+    (found,) = pool.found()
+    assert found.pooled is not None
+    assert np.array_equal(found.pooled.indices, start), "latent weights start in their cells"
     layer.weight.data.normal_(generator=torch.Generator().manual_seed(2))
     pool.assign()
     pool.apply_to_layers()

@@ -1,0 +1,84 @@
+"""Options of weights of few bits (`edgec compress --bits`)."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from edgec.base.errors import ConfigError
+from edgec.base.options.quant import check_seed
+
+_LEVELS = {"4": (-8, 7), "3": (-4, 3), "2": (-2, 1), "ternary": (-1, 1)}
+
+
+class WeightBits(enum.Enum):
+    """The whole numbers that weights are, times a scale for each output channel.
+
+    FOUR, THREE and TWO: all that this many bits hold in two's complement.  TERNARY: -1, 0 and 1,
+    which take two bits.
+    """
+
+    FOUR = "4"
+    THREE = "3"
+    TWO = "2"
+    TERNARY = "ternary"
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The least and the largest number."""
+        return _LEVELS[self.value]
+
+    @property
+    def stored_bits(self) -> int:
+        """Bits of a weight in flash."""
+        low, high = self.levels
+        return (high - low).bit_length()
+
+    @property
+    def title(self) -> str:
+        """Such weights in words."""
+        return "ternary weights" if self is WeightBits.TERNARY else f"weights of {self.value} bits"
+
+    @classmethod
+    def parse(cls, text: str) -> WeightBits:
+        """One of the values.
+
+        Raises:
+            ConfigError: it is none; of 1 bit it says why.
+        """
+        if text in _LEVELS:
+            return cls(text)
+        if text in ("1", "binary"):
+            raise ConfigError(
+                "weights of 1 bit cost too much accuracy in a network that was not built for them",
+                where=f"--bits {text}",
+                hint="give ternary, or train a binary network, which edgec compiles "
+                "(docs/few-bits.md)",
+            )
+        raise ConfigError(
+            f"weights of {text[:20]!r} bits are not known",
+            where="--bits",
+            hint="give 4, 3, 2 or ternary",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FewBitsOptions:
+    """Options of a network with weights of few bits.
+
+    Attributes:
+        bits: the numbers that weights are.
+        layers: patterns (``*``, ``?``) of names of layers, weights or the model's nodes; what
+            matches gets few bits, the rest does not.  Empty: every layer for which it pays but the
+            first and the last.
+        keep: patterns of layers that stay as they are.
+        seed: seed of the choice of output elements that are looked at.
+    """
+
+    bits: WeightBits
+    layers: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
