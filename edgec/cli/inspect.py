@@ -170,11 +170,13 @@ def _operators(summary: ModelSummary, title: str) -> object:
     if len(order) > most:
         rest = sum(len(kinds[op]) for op in order[most:])
         rows.append((f"{len(order) - most} others", str(rest), "", "", ""))
-    columns = ("operator", ">number", ">MACs", ">parameters", "supported")
+    columns = ("operator", ">number", ">MACs", ">parameters", *_if_not(summary))
     pools = [_pool_text(node.pool) for node in summary.nodes if node.pool is not None]
     kinds_of_pools = ", ".join(dict.fromkeys(pools))
     note = f"{len(pools)} layers with pooled weights ({kinds_of_pools}); " if pools else ""
-    return table(title, columns, rows, note=f"{note}-v lists all {len(summary.nodes)} nodes")
+    note = f"all operators are supported; {note}" if summary.supported else note
+    note += f"-v lists all {len(summary.nodes)} nodes"
+    return table(title, columns, [row[: len(columns)] for row in rows], note=note)
 
 
 def _node_table(summary: ModelSummary, title: str) -> object:
@@ -193,8 +195,13 @@ def _node_table(summary: ModelSummary, title: str) -> object:
         for node in summary.nodes
     ]
     pool = ("weight pool",) if pooled else ()
-    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
-    return table(title, columns, rows)
+    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, *_if_not(summary))
+    return table(title, columns, [row[: len(columns)] for row in rows])
+
+
+def _if_not(summary: ModelSummary) -> tuple[str, ...]:
+    """The column on what is supported, where something is not."""
+    return () if summary.supported else ("supported",)
 
 
 def _print_description(about: Description, out: Console) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
-from edgec.cli.live_lines import LiveLines, cost_text, show_json
+from edgec.cli.live_lines import LiveLines, cost_json, cost_text, show_json
 from edgec.cli.options import STDIN
 from edgec.report import console
 from edgec.report.progress import progress
@@ -86,6 +86,7 @@ def hear_file(
 
 def heard_live(
     folder: Path,
+    report: Report,
     path: Path,
     place: tuple[str, str | None],
     threshold: float | None,
@@ -99,6 +100,7 @@ def heard_live(
 
     Args:
         folder: the build.
+        report: its report.
         path: a recording, played in real time; `STDIN`: raw samples of 16 bits.
         place: what runs it, and its serial port.
         threshold: the least score of a detection; None: 0.5 where scores are shares.
@@ -107,13 +109,13 @@ def heard_live(
         json: a line of JSON a result in place of the chart.
         resample: bring a recording of another rate to that of the front end.
     """
-    from edgec.report.model import Report
     from edgec.workflow.listening import listening
 
-    report = Report.read(folder)
     parts = _sound(report, path, resample=resample)
     chart = _Chart(report, threshold, meter, limit, json=json)
     with listening(folder, *place) as listener:
+        if place[0] != "device":
+            meter.prepare()  # which takes seconds, in which sound would come
         pace = _Pace(listener)
         for part in parts:
             if path != STDIN:
@@ -128,6 +130,7 @@ def heard_live(
 
 def overheard(
     folder: Path,
+    report: Report,
     on: str,
     port: str | None,
     threshold: float | None,
@@ -137,7 +140,6 @@ def overheard(
     json: bool,
 ) -> None:
     """Show the scores that the firmware of a board gives by itself, until the user ends it."""
-    from edgec.report.model import Report
     from edgec.workflow.listening import overhearing
 
     if on != "device":
@@ -146,7 +148,7 @@ def overheard(
             where="edgec watch",
             hint="give sound, --input clip.wav or --input -, or add --on device",
         )
-    chart = _Chart(Report.read(folder), threshold, meter, limit, json=json)
+    chart = _Chart(report, threshold, meter, limit, json=json)
     with overhearing(folder, port) as results:
         for heard in results:
             if not chart.show(heard):
@@ -237,7 +239,7 @@ class _Chart:
         for at in range(len(heard.times)):
             cost = self._meter.add(heard.cycles)
             if self._json:
-                show_json(_to_json(heard, at))
+                show_json({**_to_json(heard, at), **cost_json(cost)})
             else:
                 self._add(heard.times[at], heard.scores[at], cost_text(cost))
             self._results += 1

@@ -95,6 +95,13 @@ def values_text(values: Sequence[float]) -> str:
     return " ".join(f"{value:.4g}" for value in values)
 
 
+def cost_json(cost: Cost | None) -> dict[str, float | None]:
+    """Time and energy of a result as plain JSON data; None where nobody knows."""
+    if cost is None:
+        return {"milliseconds": None, "microjoules": None}
+    return {"milliseconds": cost.milliseconds, "microjoules": cost.microjoules}
+
+
 def cost_text(cost: Cost | None) -> str:
     """Time and energy of a result, in columns."""
     if cost is None:

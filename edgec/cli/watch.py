@@ -15,6 +15,7 @@ from edgec.base.interrupts import interrupt_answered
 from edgec.base.names import printable
 from edgec.cli.live_lines import (
     LiveLines,
+    cost_json,
     cost_text,
     print_summary,
     show_json,
@@ -108,10 +109,12 @@ def watch(
         if not is_sound:
             _watch_samples(folder, report, (on, port), samples, meter, rate or _RATE, limit, json)
         elif input is None:
-            overheard(folder, on, port, threshold, meter, limit, json=json)
+            overheard(folder, report, on, port, threshold, meter, limit, json=json)
         else:
             place = (on, port)
-            heard_live(folder, input, place, threshold, meter, limit, json=json, resample=resample)
+            heard_live(
+                folder, report, input, place, threshold, meter, limit, json=json, resample=resample
+            )
     except KeyboardInterrupt:
         interrupt_answered()  # the way in which watching ends
     heard = front if is_sound else None
@@ -156,8 +159,7 @@ def _to_json(number: int, found: Watched, cost: Cost | None) -> dict[str, object
         "result": number,
         "sample": found.sample,
         "outputs": {name: array[0].tolist() for name, array in found.outputs.items()},
-        "milliseconds": None if cost is None else cost.milliseconds,
-        "microjoules": None if cost is None else cost.microjoules,
+        **cost_json(cost),
     }
 
 

@@ -78,6 +78,10 @@ class Meter:
         self._measured = True
         self._cycles: list[int] = []
 
+    def prepare(self) -> None:
+        """Ask the cycle model now, before the first result of a target that counts no cycles."""
+        self._of_model()
+
     def add(self, cycles: int | None, runs: int = 1) -> Cost | None:
         """Time and energy of the next result; None where nobody knows.
 

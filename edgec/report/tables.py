@@ -112,7 +112,8 @@ class Table:
         return self._blocks(_labelled(self.columns, inner), inner, header=False)
 
     def _one_line(self, widths: Sequence[int]) -> RichTable:
-        result = RichTable(header_style="bold")
+        named = any(column.name for column in self.columns)
+        result = RichTable(header_style="bold", show_header=named)
         for column, width in zip(self.columns, widths, strict=True):
             result.add_column(
                 Text(column.name),

@@ -305,8 +305,10 @@ def load_board(name_or_path: str | Path) -> Board:
         named = f"{names} and {more} more: edgec boards --find" if more > 0 else names
         raise ConfigError(f"{text[:64]!r} is the name of {len(found)} boards", hint=named)
     close = difflib.get_close_matches(text[:64], board_names(), n=3)
-    meant = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
-    raise ConfigError(f"there is no board {text[:64]!r}", hint=other_chip(text[:64]) or meant)
+    others = "`edgec boards` lists all; another Cortex-M is one file: edgec boards new NAME"
+    meant = f"did you mean {', '.join(close)}?" if close else others
+    hint = other_chip(text[:64], boards) or meant
+    raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
 
 
 def is_board_file(name_or_path: str | Path) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ _LEAST = 3
 """Characters of a text that is looked for within names."""
 _WHOLE = 6
 """Characters of a name from which on it is recognised within a longer text."""
+_FAMILY = 7
+"""Characters of an STM32 that name its family: STM32F4, STM32WB."""
 _VENDORS = {"st": "STMicroelectronics", "nordic": "nrf", "nxp": "MIMXRT", "rp": "Raspberry Pi"}
 """Short names of vendors to what their boards have."""
 _LIBRARY = (
@@ -26,6 +28,16 @@ _FOREIGN = (
     (r"msp430|pic(16|18|24|32)|dspic|8051|stm8", "c"),
 )
 """Processors that are no Arm Cortex, to the form of library that is used there."""
+_NICKNAMES = (
+    (r"blue ?pill|maple mini", "stm32f1"),
+    (r"black ?pill|feather (stm32)?f405|pyboard", "stm32f4"),
+    (r"micro ?bit ?v?2|nrf52|xiao (ble|nrf)|feather nrf|nicla sense", "nrf52"),
+    (r"nrf51", "nrf51"),
+    (r"pico ?2|rp235\d", "rp2350"),
+    (r"pico|rp2040|xiao rp|feather rp", "rp2040"),
+    (r"teensy ?(4|mm)|imxrt106|mimxrt106", "imxrt1060"),
+)
+"""Boards and chips by what people call them, to the port of their family."""
 _CORTEX_M = (
     r"stm32|nucleo|nrf5|rp2\d|imxrt|mimxrt|teensy|pico|samd|same|lpc|kinetis|ra[246]m|r7fa|efm32|"
     r"efr32|psoc|cc13|cc26|gd32|at32|max32"
@@ -68,17 +80,46 @@ def _is_whole(name: str) -> bool:
     return len(name) >= _WHOLE and any(letter.isdigit() for letter in name)
 
 
-def other_chip(text: str) -> str:
-    """Advice for a chip that edgec has no board of; "" where the text is no chip that it knows."""
+def other_chip(text: str, boards: Sequence[Board]) -> str:
+    """Advice for a chip that edgec has no board of; "" where the text is no chip that it knows.
+
+    Args:
+        text: what a user typed.
+        boards: all that edgec has.
+    """
     form = _foreign(text)
     if form is not None:
         return _LIBRARY.format(form=form)
+    alike = _of_family(_spaced(text), boards)
+    if alike:
+        more = f" (or {', '.join(alike[1:])})" if alike[1:] else ""
+        return (
+            "a board of a family that is there is one file: "
+            f"edgec boards new NAME --like {alike[0]}{more}, then its memories and pins"
+        )
     if re.search(_CORTEX_M, _spaced(text)):
         return (
             "`edgec boards` lists all; another board of a family among them is one file: "
             "edgec boards new NAME --like BOARD"
         )
     return ""
+
+
+def _of_family(spaced: str, boards: Sequence[Board]) -> list[str]:
+    """Names of the boards with a microcontroller of the family that a text is about."""
+    for pattern, port in _NICKNAMES:
+        if re.search(pattern, spaced):
+            return _known_first(board for board in boards if board.port == port)
+    found = re.search(r"(?:stm32|nucleo[ -]?|disco(?:very)?[ -]?)([a-z]{1,2}\d?)", spaced)
+    if found is None:
+        return []
+    chip = f"STM32{found[1].upper()}"
+    return _known_first(b for b in boards if len(chip) >= _FAMILY and b.mcu.startswith(chip))
+
+
+def _known_first(boards: Iterable[Board]) -> list[str]:
+    """Their names, Nucleos first: most people know those of a family."""
+    return sorted((board.name for board in boards), key=lambda name: not name.startswith("nucleo"))
 
 
 def _foreign(text: str) -> str | None:

@@ -17,18 +17,15 @@ _SEED = 20210722
 
 
 def describe(low: float, high: float, samples: int) -> str:
-    """Description of `synthetic_inputs`, in a sentence."""
-    return (
-        f"{samples} synthetic samples: uniform noise in [{low:g}, {high:g}], constant over blocks "
-        f"of {', '.join(map(str, _BLOCKS))} elements along each axis but the last"
-    )
+    """Description of `synthetic_inputs`, in a few words."""
+    return f"{samples} samples of noise in [{low:g}, {high:g}]"
 
 
 def warn_synthetic(low: float, high: float, samples: int) -> None:
     """Log that there is no calibration data."""
     _LOG.warning(
-        "no calibration data: activation ranges come from %s. Expect bad accuracy; give real "
-        "inputs with --calibration",
+        "no calibration data, so ranges come from %s: expect bad accuracy; give typical inputs "
+        "with --calibration",
         describe(low, high, samples),
     )
 

@@ -192,7 +192,7 @@ def test_without_data_a_float_model_is_calibrated_on_noise_with_a_warning(caplog
         annotated, report = annotate(graph, None, QuantOptions(synthetic_range=(-3.0, 3.0)))
     assert "no calibration data" in caplog.text
     assert report.source is CalibrationSource.SYNTHETIC
-    assert "uniform noise in [-3, 3]" in report.warnings[0]
+    assert "32 samples of noise in [-3, 3]" in report.warnings[0]
     verify(annotated, Stage.ANNOTATED)
     assert annotated.quant("x").tensor_scale == pytest.approx(6 / 255, rel=0.01)
     again, _ = annotate(graph, None, QuantOptions(synthetic_range=(-3.0, 3.0)))

@@ -52,10 +52,34 @@ def test_other_processors_get_the_library(text: str, form: str) -> None:
     assert f"edgec export DIR --as {form}" in caught.value.hint
 
 
-def test_another_chip_of_a_family_is_a_file_away() -> None:
+@pytest.mark.parametrize(
+    ("text", "like"),
+    [
+        ("stm32f103c8", "nucleo_f103rb"),
+        ("blue pill", "nucleo_f103rb"),
+        ("Nucleo-F401RE", "nucleo_f446re"),
+        ("black_pill", "nucleo_f446re"),
+        ("nucleo_h745zi", "nucleo_h743zi2"),
+        ("stm32wb5m", "nucleo_wb55rg"),
+        ("microbit_v2", "arduino_nano33ble"),
+        ("nRF52833", "arduino_nano33ble"),
+        ("pico w", "rpi_pico"),
+        ("pico 2 w", "rpi_pico2"),
+        ("teensy 4.0", "teensy41"),
+    ],
+)
+def test_another_chip_of_a_family_is_a_file_away(text: str, like: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        load_board("stm32f401")
-    assert "edgec boards new" in caught.value.hint
+        load_board(text)
+    assert f"edgec boards new NAME --like {like}" in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["stm32n6", "nucleo_n657", "samd51", "portenta"])
+def test_a_family_that_is_not_there(text: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_board(text)
+    assert "--like nucleo" not in caught.value.hint
+    assert "edgec boards new NAME" in caught.value.hint
 
 
 def test_too_little_is_no_board() -> None:
