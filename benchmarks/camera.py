@@ -24,7 +24,9 @@ _CASES = (
     "image:resize=nearest",
     "image",
     "image:crop=192x192",
+    "image:crop=194x194",
     "image:pixels=rgb888",
+    "image:pixels=yuyv",
 )
 _FRAME = "Frame"
 

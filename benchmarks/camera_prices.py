@@ -39,6 +39,7 @@ from edgec.target.target import Target
 from edgec.timing.core import core_model
 
 _FAMILY = "frame"
+_CORES = [core for core in BOARDS if core.startswith("m")]
 Case = tuple[str, int, int, int, int, int, str]
 """Pixels, columns and rows of the frame, those of the image, its channels, how it is resized."""
 _FORMATS = ("gray", "rgb888", "rgb565", "yuyv")
@@ -50,7 +51,16 @@ def _training() -> list[Case]:
         channels = 1 if pixels == "gray" else 3
         for width, height, to in ((40, 30, 12), (24, 24, 12), (24, 24, 20)):
             found.append((pixels, width, height, to, to, channels, "nearest"))
-        sizes = ((40, 30, 12), (36, 36, 12), (32, 32, 24), (48, 32, 16), (30, 24, 19), (46, 34, 11))
+        sizes = (
+            (40, 30, 12),
+            (36, 36, 12),
+            (32, 32, 24),
+            (48, 32, 16),
+            (30, 24, 19),
+            (46, 34, 11),
+            (24, 24, 15),
+            (36, 36, 21),
+        )
         for width, height, to in sizes:
             found.append((pixels, width, height, to, to, channels, "area"))
         found.append((pixels, 34, 34, 23, 23, channels, "area"))
@@ -65,9 +75,9 @@ def _training() -> list[Case]:
 
 TRAINING = _training()
 JUDGED: list[Case] = [
-    ("rgb565", 160, 120, 48, 48, 3, "area"),
-    ("rgb565", 160, 120, 64, 64, 3, "nearest"),
-    ("rgb888", 96, 96, 32, 32, 3, "area"),
+    ("rgb565", 100, 80, 32, 32, 3, "area"),
+    ("rgb565", 100, 80, 48, 48, 3, "nearest"),
+    ("rgb888", 72, 72, 24, 24, 3, "area"),
     ("gray", 160, 120, 96, 96, 1, "area"),
     ("uyvy", 80, 60, 48, 48, 3, "area"),
     ("yuyv", 80, 60, 28, 28, 1, "area"),
@@ -146,7 +156,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("what", choices=["fit", "judge"])
-    parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
+    parser.add_argument("cores", nargs="*", default=_CORES, help=f"of {', '.join(_CORES)}")
     args = parser.parse_args()
     if args.what == "judge":
         _judge(args.cores)

@@ -1,6 +1,6 @@
 """Features of sound in integers beside float64, and a keyword network that takes sound.
 
-    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty] [--micro] [--okay-nabu]
+    python benchmarks/front_ends.py [--data-dir FOLDER] [--duty] [--micro] [--kaldi] [--okay-nabu]
 
 On the 240 keyword clips of the data folder (docs/data.md): how far the error of each front end lies
 below its features, in dB; and MLPerf's int8 keyword network with `mlperf-kws`, on the clips as
@@ -12,6 +12,8 @@ published results: cycles of a frame of 32 ms by `edgec profile`, those of the f
 network, and the share of the time that the core is busy, beside the published duty cycle.
 
 With `--micro`, in place of both: how many clips have the bits of `pymicro-features` with `micro`.
+
+With `--kaldi`, in place of all: how far `kaldi-fbank` and `kaldi-mfcc` are from kaldi-native-fbank.
 
 With `--okay-nabu`, in place of all: microWakeWord's wake word with `micro` before it: how many
 clips get from samples the very outputs that the network alone gives for their features, run by run,
@@ -58,6 +60,7 @@ def main() -> None:
     add_data_option(parser)
     parser.add_argument("--duty", action="store_true", help="the wake word on three boards")
     parser.add_argument("--micro", action="store_true", help="compare with pymicro-features")
+    parser.add_argument("--kaldi", action="store_true", help="compare with kaldi-native-fbank")
     parser.add_argument("--okay-nabu", action="store_true", help="microWakeWord's network")
     arguments = parser.parse_args()
     folder = chosen_data_folder(arguments)
@@ -73,6 +76,9 @@ def main() -> None:
         found = FrontEnd("micro", PRESETS["micro"]).features_of(sound)
         same = [np.array_equal(a, _of_library(clip)) for a, clip in zip(found, sound, strict=True)]
         print(f"{sum(same)} of {len(same)} clips have equal bits")
+        return
+    if arguments.kaldi:
+        kaldi(sound)
         return
     print("| front end | dB below |\n|---|---:|")
     for name, parameters in PRESETS.items():
@@ -92,6 +98,34 @@ def main() -> None:
             found = evaluate(out / "b", out / "clips.npz")
             shares = (found.accuracy, found.float_accuracy, found.agreement)
             print(f"| {label} | {' | '.join(f'{share:.2%}' for share in shares)} |", flush=True)
+
+
+def kaldi(sound: np.ndarray) -> None:
+    """Print how far features are from those of Kaldi, without dither and energy.
+
+    Args:
+        sound: int16 [N, L].
+    """
+    import kaldi_native_fbank as knf  # noqa: PLC0415 - an extra of this comparison alone
+
+    ways = {
+        "kaldi-fbank": (knf.FbankOptions, knf.OnlineFbank),
+        "kaldi-mfcc": (knf.MfccOptions, knf.OnlineMfcc),
+    }
+    print("| front end | dB from the library |\n|---|---:|")
+    for name, (options, online) in ways.items():
+        chosen = options()
+        chosen.frame_opts.dither = 0
+        chosen.use_energy = False
+        wanted = []
+        for clip in sound:
+            made = online(chosen)
+            made.accept_waveform(16_000, clip.astype(np.float32).tolist())
+            made.input_finished()
+            frames = [made.get_frame(at) for at in range(made.num_frames_ready)]
+            wanted.append(np.stack(frames))
+        found = FrontEnd(name, PRESETS[name]).features_of(sound)
+        print(f"| {name} | {decibels(np.stack(wanted), found):.1f} |", flush=True)
 
 
 def duty(folder: Path) -> None:

@@ -25,9 +25,9 @@ FrontEndOption = Annotated[
         "--front-end",
         metavar="NAME[:KEY=VALUE,...]",
         help="Compute what the network takes, in integers: features of sound (log-mel, mfcc, "
-        "mlperf-sww, mlperf-kws, micro) or of a sensor (sensor), images of a camera's frames "
-        "(image); none: not even what the model's file names. Samples and calibration data may "
-        "then be recordings, or frames.",
+        "mlperf-sww, mlperf-kws, kaldi-fbank, kaldi-mfcc, micro) or of a sensor (sensor), images "
+        "of a camera's frames (image); none: not even what the model's file names. Samples and "
+        "calibration data may then be recordings, or frames.",
         rich_help_panel=STREAMS,
     ),
 ]

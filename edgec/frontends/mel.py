@@ -78,11 +78,19 @@ def bank_of(p: MelParameters) -> Array:
 
 
 def cepstrum_of(p: MelParameters) -> Array:
-    """The matrix of the cepstrum, float64 [coefficients, C]: a DCT-II with a scale."""
+    """The matrix of the cepstrum, float64 [coefficients, C]: a DCT-II with a scale.
+
+    Row i is times ``1 + L / 2 sin(pi i / L)`` where there is a lifter L.  Source: S. Young et al.,
+    "The HTK Book", section 5.6.
+    """
     place = (np.arange(p.filters) + 0.5) * np.pi / p.filters
     found = math.sqrt(2 / p.filters) * cos(np.arange(p.coefficients)[:, None] * place)
     if p.dct == "ortho":
         found[:1] *= math.sqrt(0.5)
+    if p.lifter:
+        # A sine is the cosine of a quarter turn before it.
+        turn = np.arange(p.coefficients) * (np.pi / p.lifter) - np.pi / 2
+        found *= (1 + p.lifter / 2 * cos(turn))[:, None]
     return np.asarray(found)
 
 
@@ -126,6 +134,8 @@ def mel_tables(p: MelParameters) -> MelTables:
         low=p.low,
         high=p.high,
         emphasis=p.emphasis,
+        within=p.emphasis_within,
+        centred=p.remove_dc,
     )
     return log_mel_tables(window_of(p), bank_of(p), numbers)
 
@@ -136,6 +146,7 @@ class LogNumbers:
 
     Attributes:
         hop, points, magnitude, scale, added, bias, low, high, emphasis: see `MelParameters`.
+        within, centred: its `emphasis_within` and `remove_dc`.
         per_octave: what a doubled energy adds, above 0.
     """
 
@@ -149,6 +160,8 @@ class LogNumbers:
     low: float = -math.inf
     high: float = math.inf
     emphasis: float = 0.0
+    within: bool = False
+    centred: bool = False
 
 
 def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
@@ -204,6 +217,8 @@ def log_mel_tables(window: Array, bank: Array, p: LogNumbers) -> MelTables:
         shift=shift,
         low=max(round(low / scale), INT16_MIN),
         high=min(round(high / scale), INT16_MAX),
+        within=p.within,
+        centred=p.centred,
     )
     if abs(offset) >= 1 << 24 or order * (SAMPLE_BITS - 1) - more_shift > MOST_UP:
         raise ConfigError(

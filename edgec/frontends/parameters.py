@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
@@ -43,6 +43,8 @@ class MelParameters:
         periodic: the window is a period of a longer one, as torchaudio, librosa and TensorFlow
             have it; else it is symmetric.
         emphasis: the share of the sample before that is taken off each one.
+        emphasis_within: each frame by itself, whose first sample has itself before it.
+        remove_dc: the mean of each frame is taken off its samples first.
         filters: number of filters.
         from_hz, to_hz: the range of the filters; 0: up to half the rate.
         mel: the scale of frequencies: ``htk`` or ``slaney``.
@@ -56,6 +58,7 @@ class MelParameters:
         low, high: bounds of the features, of logarithms where there is a cepstrum.
         coefficients: how many the cepstrum has, the first ones of a DCT-II; 0: there is none.
         dct: its scale: ``ortho``, an orthonormal matrix, or ``tf``, TensorFlow's.
+        lifter: coefficient i is times ``1 + lifter / 2 sin(pi i / lifter)``; 0: it is not.
     """
 
     NAME: ClassVar[str] = "log-mel"
@@ -67,6 +70,8 @@ class MelParameters:
     shape: str = "hann"
     periodic: bool = True
     emphasis: float = 0.0
+    emphasis_within: bool = False
+    remove_dc: bool = False
     filters: int = 40
     from_hz: float = 0.0
     to_hz: float = 0.0
@@ -83,6 +88,7 @@ class MelParameters:
     high: float = math.inf
     coefficients: int = 0
     dct: str = "ortho"
+    lifter: float = 0.0
 
     def __post_init__(self) -> None:
         for name, words in _CHOICES.items():
@@ -106,6 +112,10 @@ class MelParameters:
             "gain": (0 < self.gain < 1e6, "more than 0"),
             "bias": (abs(self.bias) < 1e6, "less than a million"),
             "high": (self.low < self.high, "more than low"),
+            "lifter": (
+                self.lifter == 0 or self.coefficients <= self.lifter <= 1000,
+                "0, or the coefficients to 1000",
+            ),
             "coefficients": (0 <= self.coefficients <= self.filters, "at most the filters"),
         }
         for name, (fits, hint) in checks.items():
@@ -125,7 +135,7 @@ class MelParameters:
     @property
     def before(self) -> int:
         """Samples before a frame that it reads."""
-        return 1 if self.emphasis else 0
+        return 1 if self.emphasis and not self.emphasis_within else 0
 
     @property
     def features(self) -> int:
@@ -135,7 +145,11 @@ class MelParameters:
     @property
     def idle(self) -> dict[str, str]:
         """Parameters that have no effect beside the others, with the reason."""
-        return {} if self.coefficients else {"dct": "there is no cepstrum: give coefficients"}
+        found = {}
+        if not self.coefficients:
+            why = "there is no cepstrum: give coefficients"
+            found = {"dct": why, "lifter": why}
+        return found if self.emphasis else {**found, "emphasis-within": "there is no emphasis"}
 
 
 _SWW = MelParameters(
@@ -163,6 +177,18 @@ _KWS = MelParameters(
     coefficients=10,
     dct="tf",
 )
+_FBANK = MelParameters(
+    shape="povey",
+    periodic=False,
+    emphasis=0.97,
+    emphasis_within=True,
+    remove_dc=True,
+    filters=23,
+    from_hz=20.0,
+    triangles="mel",
+    added=1.1e-16,
+    bias=30 * math.log(2),
+)
 
 Parameters = MelParameters | MicroParameters | SensorParameters
 P = TypeVar("P", bound="Parameters | ImageParameters")
@@ -171,11 +197,14 @@ PRESETS: Mapping[str, Parameters] = {
     "mfcc": MelParameters(coefficients=13),
     "mlperf-sww": _SWW,
     "mlperf-kws": _KWS,
+    "kaldi-fbank": _FBANK,
+    "kaldi-mfcc": replace(_FBANK, coefficients=13, lifter=22.0),
     "micro": MicroParameters(),
     "sensor": SensorParameters(),
 }
 """Front ends by name.  Sources: mlcommons/tiny, training/streaming_wakeword/get_dataset.py and
-training/keyword_spotting/get_dataset.py."""
+training/keyword_spotting/get_dataset.py; Kaldi's feat/feature-fbank.h and feature-mfcc.h, without
+dither and energy."""
 
 
 def any_parameters_of(options: FrontEndOptions) -> Parameters | ImageParameters:

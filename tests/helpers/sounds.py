@@ -36,10 +36,14 @@ def sounds() -> dict[str, np.ndarray]:
 def real_features(p: MelParameters, sound: np.ndarray) -> np.ndarray:
     """The features of recordings int16 [N, L] in float64, by numpy's FFT: [N, T, F]."""
     x = np.pad(sound / 32768.0, ((0, 0), (1, 0)))
-    e = x[:, 1:] - p.emphasis * x[:, :-1]
-    starts = np.arange(0, e.shape[1] - p.window + 1, p.hop)
-    frames = e[:, starts[:, None] + np.arange(p.window)] * window_of(p)
-    amplitude = np.abs(np.fft.rfft(frames, p.points))
+    starts = np.arange(0, x.shape[1] - p.window, p.hop)
+    frames = x[:, starts[:, None] + np.arange(p.window + 1)]
+    if p.emphasis_within:
+        frames[..., 0] = frames[..., 1]
+    if p.remove_dc:
+        frames = frames - frames[..., 1:].mean(axis=-1, keepdims=True)
+    e = frames[..., 1:] - p.emphasis * frames[..., :-1]
+    amplitude = np.abs(np.fft.rfft(e * window_of(p), p.points))
     energy = (amplitude if p.magnitude else amplitude**2) @ bank_of(p).T * p.scale
     floored = energy + p.added if p.added else np.maximum(energy, 1e-10)
     log = 10 * np.log10(floored) if p.log == "db" else _LOGARITHMS[p.log](floored)

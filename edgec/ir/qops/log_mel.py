@@ -27,11 +27,13 @@ class QLogMel(IntegerOperator):
     """x int16 [1, L], samples; window int16 const [W]; sines int32 const, `dft.quarter_sines` of N
     `points`, at least W; bank int16 const [K], weights of all filters one after the other; bins
     int16 const [C, 2], the first bin of each filter and how many it has; y int16 [1, T, C],
-    ``T = (L - W - p) / hop + 1``, where p is 1 with `emphasis`, else 0.
+    ``T = (L - W - p) / hop + 1``, where p is 1 with `emphasis` and not `within`, else 0.
 
     Of frame t, ``u[n] = x[t * hop + n]``:
 
-    1. ``e[n] = (u[n + p] << 15) - emphasis * u[n]``, n < W;
+    1. ``e[n] = (u[n + p] << 15) - emphasis * u[n] - m``, n < W; with `within` ``u[max(n - 1, 0)]``
+       is in the place of the second ``u[n]``; m is 0, or with `centred` ``floor((2 (2^15 -
+       emphasis) sum u[n + p] + W) / (2 W))``, what the mean of a frame is after its emphasis;
        ``h = min(29 - bitlen(max |e|), 14)``, 0 where all are 0;
        ``v[n] = rshr(e[n] * window[n], 15 - h)``, 0 from W to N.
     2. The powers p of the bins of v by the DFT of `ir.qops.dft`.
@@ -50,6 +52,8 @@ class QLogMel(IntegerOperator):
         offset: added to logarithms, 16 fraction bits.
         multiplier, shift: from logarithms to codes.
         low, high: bounds of y.
+        within: the sample before the first of a frame is that one itself.
+        centred: the mean of a frame's samples is taken off them.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -71,11 +75,13 @@ class QLogMel(IntegerOperator):
     shift: int
     low: int
     high: int
+    within: bool = False
+    centred: bool = False
 
     @property
     def before(self) -> int:
         """Samples before a frame that it reads."""
-        return 1 if self.emphasis else 0
+        return 1 if self.emphasis and not self.within else 0
 
     @property
     def power(self) -> int:
@@ -113,8 +119,14 @@ class QLogMel(IntegerOperator):
 
     def _scaled(self, frames: Array, window: Array) -> tuple[Array, Array]:
         """Step 1, without the zeros: v [..., W] and h [...]."""
-        p = self.before
-        e = (frames[..., p:] << SAMPLE_BITS) - self.emphasis * frames[..., : len(window)]
+        own, earlier = frames[..., self.before :], frames[..., : len(window)]
+        if self.within:
+            earlier = np.concatenate([frames[..., :1], frames[..., :-1]], axis=-1)
+        e = (own << SAMPLE_BITS) - self.emphasis * earlier
+        if self.centred:
+            width, left = len(window), (1 << SAMPLE_BITS) - self.emphasis
+            sums = own.sum(axis=-1, keepdims=True)
+            e = e - (2 * left * sums + width) // (2 * width)
         return scaled_frames(e, window)
 
     def _weighed(self, power: Array) -> Array:

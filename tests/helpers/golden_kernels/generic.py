@@ -132,6 +132,9 @@ CASES: dict[str, KernelSpec] = {
     "log_softmax": s.LogSoftmax(2, 10, 20, 26),
     "log_mel": s.LogMel(*(2, 40, 400, 500), _LOG_MEL),
     "log_mel_magnitude": s.LogMel(*(1, 10, 480, 400), _LOG_MEL_OF_MAGNITUDES),
+    "log_mel_of_frames_alone": s.LogMel(
+        *(1, 10, 480, 400), replace(_LOG_MEL, within=True, centred=True)
+    ),
     "frame": s.Frame(_COLOURS, DType.INT8, 3),
     "frame_same_codes": s.Frame(_COLOURS, DType.INT8, 1),
     "frame_gray": s.Frame(_GRAY, DType.INT8, 1),

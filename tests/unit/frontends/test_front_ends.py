@@ -17,6 +17,7 @@ from edgec.frontends.parameters import PRESETS, MelParameters, parameters_of
 VARIANTS = {
     "slaney": MelParameters(mel="slaney", even_area=True, log="db", filters=64, fft=1024),
     "kaldi": MelParameters(shape="povey", periodic=False, emphasis=0.97, from_hz=20.0, filters=23),
+    "steady": MelParameters(emphasis=0.9, remove_dc=True, window=320, filters=20),
     "box": MelParameters(window=64, hop=32, shape="box", filters=8, log="log2", to_hz=4000.0),
     "400": MelParameters(fft=400),
     "480": MelParameters(window=480, hop=240, fft=480, magnitude=True, coefficients=13),
@@ -39,7 +40,19 @@ def test_features_are_near_those_of_float64(name: str):
 
 
 @pytest.mark.parametrize(
-    "name", ["mlperf-sww", "mlperf-kws", "box", "400", "480", "odd", "twice odd", "13"]
+    "name",
+    [
+        "mlperf-sww",
+        "mlperf-kws",
+        "box",
+        "400",
+        "480",
+        "odd",
+        "twice odd",
+        "13",
+        "kaldi-mfcc",
+        "steady",
+    ],
 )
 def test_c_gives_the_same_bits(name: str, tmp_path: Path):
     check_host(FrontEnd(name, FRONT_ENDS[name]).graph(2), tmp_path)
@@ -77,6 +90,9 @@ def test_filters_of_librosa_have_area_one():
         ("log-mel:emphasis=nan", "emphasis cannot be nan"),
         ("mfcc:coefficients=41", "coefficients cannot be 41"),
         (f"log-mel:rate={'9' * 330}", "rate cannot be 9+"),
+        ("mfcc:lifter=12", "lifter cannot be 12"),
+        ("log-mel:lifter=22", "log-mel:lifter: there is no cepstrum"),
+        ("log-mel:emphasis-within=true", "emphasis-within: there is no emphasis"),
         ("log-mel:dct=tf", "log-mel:dct: there is no cepstrum"),
     ],
 )

@@ -1,10 +1,16 @@
-"""Front ends have prices on every core, so that `compile` says what they take."""
+"""Front ends have prices on every Cortex-M core, so that `compile` says what they take."""
+
+from dataclasses import replace
 
 import pytest
 
+from edgec.base.camera import CameraForm, Rectangle
+from edgec.base.dtypes import DType
 from edgec.frontends.nodes import FrontEnd
 from edgec.frontends.parameters import PRESETS
+from edgec.ir import qops
 from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.generic.frame import FAMILY, Frame
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -40,3 +46,23 @@ def _cycles(name: str, frames: int, target: Target, estimator: Estimator) -> flo
     found = estimator.cycles(choice.family, choice.spec)
     assert found is not None
     return found
+
+
+@pytest.mark.parametrize("board", MEASURED)
+@pytest.mark.parametrize("pixels", ["gray", "rgb888", "rgb565", "yuyv"])
+@pytest.mark.parametrize("method", ["area", "nearest"])
+def test_frames_of_cameras_have_prices(board, pixels, method):
+    """Four times as many pixels take four times as long."""
+    target = Target.of(load_board(board))
+    estimator = Estimator.of(target)
+    found = []
+    for side in (40, 80):
+        form = CameraForm(side, side, pixels, "big", Rectangle(side, side, 0, 0))
+        for to, rows in ((side // 5 * 2, 1), (side - 7, 3)):
+            op = qops.QFrame(form, to, to, 3, method)
+            choice = replace(Frame(op, DType.INT8, rows), unrolled=method == "area" and rows == 1)
+            cycles = estimator.cycles(FAMILY, choice)
+            assert cycles is not None
+            found.append(cycles)
+    assert 3.7 < found[2] / found[0] < 4.1
+    assert all(each > 0 for each in found)

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* A pixel of three channels, or sums of such ones below 2^16: the first channel in the upper half of
- * a word, the third in its lower half. */
+/* A pixel of three channels, or sums of such ones below 2^16: the first channel in the upper half
+ * of a word, the third in its lower half. */
 typedef struct edgec_pixel {
     uint32_t outer;
     uint32_t middle;

@@ -74,18 +74,32 @@ EDGEC_INLINE void edgec_next_place(edgec_places_t *places, const edgec_frame_t *
     places->of_bits |= bit;
 }
 
-/* A sample of a frame with its emphasis, 15 fraction bits. */
-EDGEC_INLINE int32_t edgec_emphasized(const edgec_s16_t *x, const edgec_frame_t *frame, int32_t n) {
-    return x[n + frame->before] * 32768 - frame->emphasis * x[n];
+/* A sample of a frame with its emphasis, less a mean, 15 fraction bits. */
+EDGEC_INLINE int32_t edgec_emphasized(const edgec_s16_t *x, const edgec_frame_t *frame, int32_t n,
+                                      int32_t within, int32_t mean) {
+    const int32_t earlier = (within != 0) ? edgec_max_s32(n - 1, 0) : n;
+    return x[n + frame->before] * 32768 - frame->emphasis * x[earlier] - mean;
 }
 
-/* Window and scale of a frame x, into z in the order of the transform's places; the bits that it
- * was scaled up by. */
-EDGEC_SEPARATE int32_t edgec_scaled_frame(const edgec_s16_t *x, edgec_s32_t *z,
-                                          const edgec_frame_t *frame) {
+/* The mean of a frame x, as its emphasis leaves it, 15 fraction bits, rounded. */
+EDGEC_SEPARATE int32_t edgec_frame_mean(const edgec_s16_t *x, const edgec_frame_t *frame) {
+    const int32_t left = 32768 - frame->emphasis;
+    int32_t sum = 0;
+    for (int32_t n = 0; n < frame->width; n++) {
+        sum += x[n + frame->before];
+    }
+    /* Nothing is below 0 with 2^15 more a sample, which are left * 2^15 in the quotient. */
+    const uint64_t all = (uint64_t)((int64_t)sum + (int64_t)frame->width * 32768);
+    const uint32_t width = (uint32_t)frame->width;
+    const uint64_t mean = (2U * (uint64_t)left * all + width) / (2U * width);
+    return (int32_t)((int64_t)mean - (int64_t)left * 32768);
+}
+
+EDGEC_INLINE int32_t edgec_scaled(const edgec_s16_t *x, edgec_s32_t *z, const edgec_frame_t *frame,
+                                  int32_t within, int32_t mean) {
     uint32_t all = 0U;
     for (int32_t n = 0; n < frame->width; n++) {
-        const int32_t e = edgec_emphasized(x, frame, n);
+        const int32_t e = edgec_emphasized(x, frame, n, within, mean);
         const uint32_t size = (e < 0) ? 0U - (uint32_t)e : (uint32_t)e;
         all |= size;
     }
@@ -101,13 +115,28 @@ EDGEC_SEPARATE int32_t edgec_scaled_frame(const edgec_s16_t *x, edgec_s32_t *z,
     for (int32_t n = 0; n < width; n++) {
         /* The same as a product that is shifted by 15 - up; up is -2 at least. */
         const int32_t weight = window[n] * (INT32_C(1) << (up + 2));
-        const int64_t product = (int64_t)edgec_emphasized(x, frame, n) * weight;
+        const int64_t product = (int64_t)edgec_emphasized(x, frame, n, within, mean) * weight;
         z[2 * (places.of_odd + places.of_bits) + (n & later)] = (int32_t)edgec_rshr64(product, 17);
         if ((n & later) == later) {
             edgec_next_place(&places, frame);
         }
     }
     return up;
+}
+
+/* Window and scale of a frame x, into z in the order of the transform's places; the bits that it
+ * was scaled up by. */
+EDGEC_SEPARATE int32_t edgec_scaled_frame(const edgec_s16_t *x, edgec_s32_t *z,
+                                          const edgec_frame_t *frame) {
+    return edgec_scaled(x, z, frame, 0, 0);
+}
+
+/* The same of a frame by itself: less its mean; with `within` its first sample has itself before
+ * it. */
+EDGEC_SEPARATE int32_t edgec_scaled_alone(const edgec_s16_t *x, edgec_s32_t *z,
+                                          const edgec_frame_t *frame, int32_t within,
+                                          int32_t mean) {
+    return edgec_scaled(x, z, frame, within, mean);
 }
 
 /* Two numbers: parts of a complex number, or a cosine and a sine. */
