@@ -75,7 +75,7 @@ def unit(points: Sequence[Point], of: Sequence[Point]) -> list[tuple[float, ...]
     """Figures of points in the box that the figures of `of` span, to [0, 1]."""
 
     def scaled(point: Point) -> tuple[float, ...]:
-        drop, *rest = point.values
+        drop, *rest = point.values[:4]  # on one board energy says what time says
         return (drop, *(math.log(each) for each in rest))
 
     columns = list(zip(*map(scaled, of), strict=True))
@@ -136,7 +136,7 @@ def _compare(board: str, state: State, single: Sequence[Point], seconds: float) 
         flush=True,
     )
     for point in state.front:
-        drop, ms, flash, ram = point.values
+        drop, ms, flash, ram = point.values[:4]
         text = ", ".join(
             f"{k} {v}" for k, v in point.setting.items() if k in SHOWN and v != DEFAULT
         )

@@ -27,8 +27,9 @@ from edgec.base.options import (
     no_progress,
 )
 from edgec.commands.compile import compile_model
-from edgec.commands.fit_check import can_widen, check_fit
+from edgec.commands.fit_check import can_widen, check_fit, check_judged
 from edgec.commands.fit_choice import Built, Fitted, Point, Setting, settings_of
+from edgec.commands.fit_missed import missed
 from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
@@ -47,7 +48,9 @@ _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
 _MOST_BUILDS = 6
 _MOST_ROUNDS = 40
 _MOST_LISTENS = 12
-"""Measurements of the noise of choices that are not built, of a second or less each."""
+"""Measurements of the noise of the program's answers, of a second or less each."""
+_MOST_TRIES = 96
+"""Measurements of the noise of choices near them."""
 _MOST_MIXED = 2
 _UNTOLD = 0.1
 """Builds of mixed codes that prices are held against, while this share of cycles is of functions
@@ -91,8 +94,7 @@ class Search:
         self._limits, self._progress = limits, progress
         self._space: Space | None = None
         exact = self._quantized()
-        if limits.target_db is not None or limits.drop is not None:
-            self._check_judged(limits)
+        check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
         self.pricing = Pricing(exact, board, self._options, self._space)
         clock = board.clock_hz
@@ -109,16 +111,7 @@ class Search:
         self._references_built = 0
         self._passed: set[Point] = set()
         self._expected: dict[Point, float] = {}  # noise, before it was measured
-        self._listens = _MOST_LISTENS
-
-    def _check_judged(self, limits: FitLimits) -> None:
-        if self._space is None:
-            part = "drop=" if limits.drop is not None else "db="
-            raise ConfigError(
-                f"no samples say what {part} of a choice is, or the model brings all its codes",
-                where="--fit",
-                hint="give --calibration, or leave it out",
-            )
+        self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
     def _quantized(self) -> IntegerModel:
         """The model with int8 codes; keeps what could be int16, where that can be chosen."""
@@ -162,6 +155,9 @@ class Search:
             expected = self._expected.setdefault(point, figures.noise)
             if not self._as_quiet(point, bounds, found):
                 continue
+            if self.aim is Aim.NOISE:
+                point = self._quieter(point)
+                expected = self._expected.get(point, expected)
             self._predicted[point] = replace(self.predicted(point), noise=expected)
             measured = self.built(point).figures
             if self._misses(point):
@@ -169,7 +165,7 @@ class Search:
             _log.info("predicted %s, measured %s", figures, measured)
             found = self._inside()
         if found is None:
-            raise self._missed(f"within the limits, by {len(self._built)} builds")
+            raise self._missed()
         return self._fitted(found)
 
     def _as_quiet(self, point: Point, bounds: Bounds, found: Point | None) -> bool:
@@ -178,19 +174,50 @@ class Search:
         What is not is passed over, or predicted anew.
         """
         noises, chosen = self.pricing.noises, frozenset(point.int16)
-        if not noises.known(chosen) and self._listens > 0:
+        if not noises.known(chosen):
             self._listens -= 1
+            if self._listens < 0:
+                return True
             noises.measured(chosen)
             return False  # prices of noise are others now, and so may be the best choice
-        if not noises.known(chosen):
-            return True
-        figures = replace(self.predicted(point), noise=noises.measured(chosen))
+        figures = self._as_measured(point)
         good = figures.noise <= bounds.noise or math.isnan(figures.noise)
         if found is not None:
             good = good and self._gains(figures, self._built[found].figures)
         if not good:
             self._passed.add(point)
         return good
+
+    def _quieter(self, point: Point) -> Point:
+        """The choice with least noise that is reached by one tensor after the other.
+
+        Noises only nearly add up: so choices near the program's answer are measured as a whole.
+        """
+        noises, problem = self.pricing.noises, self._problem(point.setting)
+        while self._tries > 0:
+            found: list[tuple[float, float, tuple[str, ...]]] = []
+            for int16, figures in problem.beside(point.int16, self.bounds):
+                chosen = frozenset(int16)
+                if self._tries <= 0 and not noises.known(chosen):
+                    continue
+                self._expected.setdefault(Point(point.setting, int16), figures.noise)
+                self._tries -= not noises.known(chosen)
+                found.append((noises.measured(chosen), figures.cycles, int16))
+            here = self._as_measured(point)
+            better = (
+                Point(point.setting, int16)
+                for noise, cycles, int16 in sorted(found)
+                if self._gains(replace(here, noise=noise, cycles=cycles), here)
+            )
+            best_near = next((each for each in better if not self._replanned(each)), None)
+            if best_near is None:
+                break
+            point = best_near
+        return point
+
+    def _as_measured(self, point: Point) -> Figures:
+        noise = self.pricing.noises.measured(frozenset(point.int16))
+        return replace(self.predicted(point), noise=noise)
 
     def _inside(self) -> Point | None:
         """The best of the builds that are within the limits."""
@@ -357,39 +384,16 @@ class Search:
             self.bounds,
         )
 
-    def _missed(self, what: str) -> BudgetError:
+    def _missed(self) -> BudgetError:
         """The error that says what comes nearest, and how far each limit would have to move."""
-        needs = []
-        for name, aim in _MOVES.items():
-            if not math.isfinite(getattr(self.bounds, aim.value)):
-                continue
-            point = self.best(replace(self.bounds, **{aim.value: math.inf}), aim)
-            if point is not None:
-                needs.append(f"{name}={self._said(aim, self.predicted(point))}")
-        hint = "any one of these limits alone would do: " if len(needs) > 1 else "would do: "
-        text, found = f"no build was found {what}", [each.figures for each in self._built.values()]
-        if found:
-            figures = min(found, key=lambda each: each.excess(self.bounds))
-            text += "; the nearest one has " + ", ".join(
-                f"{name}={self._said(aim, figures)}"
-                for name, aim in _MOVES.items()
-                if math.isfinite(getattr(self.bounds, aim.value))
-            )
-        return BudgetError(
-            text,
-            (),
-            where="--fit",
-            hint=hint + ", ".join(needs) if needs else "more than one limit has to give",
-        )
-
-    def _said(self, aim: Aim, figures: Figures) -> str:
-        value = getattr(figures, aim.value)
-        if aim is Aim.CYCLES:
-            return f"{math.ceil(value / self._board.clock_hz * 1e6) / 1e3:g}"
-        return f"{figures.decibels:.1f}" if aim is Aim.NOISE else f"{math.ceil(value)}"
-
-
-_MOVES = {"flash": Aim.FLASH, "ram": Aim.RAM, "ms": Aim.CYCLES, "db": Aim.NOISE}
+        alone: dict[Aim, Figures] = {}
+        for aim in Aim:
+            if math.isfinite(getattr(self.bounds, aim.value)):
+                point = self.best(replace(self.bounds, **{aim.value: math.inf}), aim)
+                if point is not None:
+                    alone[aim] = self.predicted(point)
+        built = [each.figures for each in self._built.values()]
+        return missed(built, alone, self.bounds, self._board.clock_hz)
 
 
 def _or_infinity(value: float | None) -> float:

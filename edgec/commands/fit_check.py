@@ -49,6 +49,26 @@ def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
         )
 
 
+def check_judged(limits: FitLimits, *, is_measured: bool) -> None:
+    """Refuse limits of accuracy that nothing can be held against.
+
+    Args:
+        limits: those of the user.
+        is_measured: whether noise and decisions of choices can be measured.
+
+    Raises:
+        ConfigError: they cannot, and there are such limits.
+    """
+    if is_measured or (limits.target_db is None and limits.drop is None):
+        return
+    part = "drop=" if limits.drop is not None else "db="
+    raise ConfigError(
+        f"no samples say what {part} of a choice is, or the model brings all its codes",
+        where="--fit",
+        hint="give --calibration, or leave it out",
+    )
+
+
 def can_widen(real: RealModel, options: CompileOptions) -> bool:
     """Whether `--precision auto` has an effect on a model.
 

@@ -15,7 +15,7 @@ from edgec.quant.precision.goal import Space
 
 _FARTHEST = 4.0
 """A tensor's noise in a whole choice is at most this many times that alone, or a part of it."""
-_SWEEPS = 30
+_SWEEPS = 10
 
 
 class Noises:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 State = frozenset[str]
 """The tensors with int16 codes, of those that matter to something."""
@@ -172,6 +172,24 @@ class Problem:
             ram_bytes=self.ram_bytes + (exact[0] if exact else arena) + self.copied * constants,
             noise=self.noise(int16),
         )
+
+    def beside(
+        self, chosen: Collection[str], bounds: Bounds
+    ) -> Iterator[tuple[tuple[str, ...], Figures]]:
+        """Choices that differ in one tensor and are within the limits, but for noise.
+
+        Args:
+            chosen: the tensors with int16 codes.
+            bounds: limits.
+
+        Yields:
+            Tensors with int16 codes, one or more, in graph order, and predicted figures.
+        """
+        for each in self.tensors:
+            int16 = frozenset(chosen) ^ {each}
+            figures = self.figures(int16) if int16 and int16 not in self.excluded else None
+            if figures is not None and replace(figures, noise=0.0).excess(bounds) <= 0.0:
+                yield tuple(t for t in self.tensors if t in int16), figures
 
     def noise(self, chosen: Collection[str]) -> float:
         """Share of an output's energy that is noise; int8 everywhere is fitted for itself."""

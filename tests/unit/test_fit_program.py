@@ -133,3 +133,21 @@ def test_excess_counts_what_is_over():
     assert figures is not None
     assert figures.excess(Bounds()) == 0.0
     assert math.isclose(figures.excess(Bounds(cycles=figures.cycles / 2)), 1.0)
+
+
+def test_choices_beside_one_differ_in_one_tensor_and_are_within_limits():
+    problem = a_problem(4)
+    chosen = problem.tensors[:2]
+    bounds = Bounds(
+        cycles=sum(max(c.cycles for c in cell.costs.values() if c) for cell in problem.cells)
+    )
+    found = dict(problem.beside(chosen, bounds))
+    assert all(len(set(each) ^ set(chosen)) == 1 for each in found)
+    assert len(found) == len(problem.tensors)
+    assert all(problem.figures(each) == figures for each, figures in found.items())
+    middle = sorted(figures.cycles for figures in found.values())[2]
+    tight = replace(bounds, cycles=middle)
+    excluded = replace(problem, excluded=(frozenset(chosen[:1]),))
+    fewer = dict(excluded.beside(chosen, tight))
+    assert fewer == {k: v for k, v in found.items() if v.cycles <= middle and k != chosen[:1]}
+    assert () not in dict(problem.beside(chosen[:1], bounds))
