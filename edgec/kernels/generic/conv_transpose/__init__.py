@@ -1,7 +1,8 @@
-"""Transposed convolution in plain C."""
+"""Transposed convolution, from the inputs that each output is joined to."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -24,6 +25,9 @@ from edgec.kernels.common.window import Window, image_of, make_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
+_BLOCK = 2
+"""Filters that share the loops over the inputs."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConvTranspose(LayerFunction):
@@ -45,6 +49,34 @@ class ConvTranspose(LayerFunction):
     rescale16: Rescale16 | None = field(default=None, metadata=LATER)
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     typed: TypedEnd | None = field(default=None, metadata=LATER)
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """Taps down and across from one that has an input to the next."""
+        w = self.window
+        pairs = ((w.stride_h, w.dilation_h), (w.stride_w, w.dilation_w))
+        down, across = (stride // math.gcd(stride, dilation) for stride, dilation in pairs)
+        return down, across
+
+    @property
+    def block(self) -> int:
+        """Filters of a group that are computed together."""
+        return min(_BLOCK, self.group_filters)
+
+    @property
+    def rest(self) -> int:
+        """Filters of a group that are left after the last full block."""
+        return self.group_filters % self.block
+
+    @property
+    def second(self) -> str:
+        """Address of the second sum of a full block in C."""
+        return "&sum1" if self.block > 1 else "NULL"
+
+    @property
+    def takes_words(self) -> bool:
+        """Some numbers at a time (`edgec/dense/dots_s8.h`)."""
+        return not self.reads_int16 and self.sum_type == "int32_t"
 
     @property
     def scratch_bytes(self) -> int:
@@ -91,7 +123,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> ConvTranspose:
 
 
 def overlap(spec: ConvTranspose) -> Distances:
-    """Outputs are written filter by filter."""
+    """Outputs are written filter by filter, or two after the reads of both, which is earlier."""
     return (max(_distance(spec, spec.x_dtype.size_bytes, spec.out_bytes), 0),)
 
 

@@ -29,6 +29,23 @@ EDGEC_INLINE int32_t edgec_end_tap(int32_t start, int32_t dilation, int32_t size
     return (end < taps) ? end : taps;
 }
 
+/* The taps of a transposed convolution that join output `at` (padding added) to an input: those
+ * with at - k * dilation = stride * i, 0 <= i < size.  From the first of them, `taps` if there is
+ * none, they follow each other in equal steps; no tap from the end on has an input. */
+EDGEC_INLINE int32_t edgec_first_joined(int32_t at, int32_t dilation, int32_t stride, int32_t size,
+                                        int32_t taps) {
+    for (int32_t k = 0; k < taps; k++, at -= dilation) {
+        if (at >= 0 && at % stride == 0 && at / stride < size) {
+            return k;
+        }
+    }
+    return taps;
+}
+
+EDGEC_INLINE int32_t edgec_end_joined(int32_t at, int32_t dilation, int32_t taps) {
+    return edgec_min_s32(at / dilation + 1, taps);
+}
+
 #ifdef __cplusplus
 }
 #endif
