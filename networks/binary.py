@@ -62,8 +62,9 @@ class BinaryConv(nn.Conv2d):
         w = self.weight
         scale = w.detach().abs().mean(dim=(1, 2, 3), keepdim=True)
         hard = torch.where(w >= 0, scale, -scale)
+        # The second term is 0, and exactly so: the weights are two numbers a filter.
         soft = w.clamp(-1, 1)
-        return soft + (hard - soft).detach()
+        return hard.detach() + (soft - soft.detach())
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """Maps signs [N, inputs, H, W] to float [N, outputs, H / stride, W / stride]."""

@@ -14,8 +14,8 @@ import torch
 from places import NETWORKS
 
 from edgec.base.options import CompileOptions
-from edgec.ir import ops
-from edgec.workflow.integer import real_model
+from edgec.ir import ops, qops
+from edgec.workflow.integer import integer_model, real_model
 
 pytestmark = pytest.mark.torch
 
@@ -91,6 +91,62 @@ def test_narrow_networks_are_as_large_in_int8_as_pooled_ones(script, narrow, int
     layers = [each for each in script.build(narrow).modules() if hasattr(each, "weight")]
     weights = [each.weight for each in layers if each.weight.ndim > 1]
     assert sum(each.numel() + 8 * each.shape[0] for each in weights) == int8_bytes
+
+
+def test_a_binary_network_has_signs_and_two_weights_a_filter(script):
+    import binary
+
+    assert isinstance(
+        script.make_optimizer(script.build("binary"), "binary", 0.1), torch.optim.Adam
+    )
+    model = script.build("binary").eval()
+    images = torch.randn(2, 3, 32, 32, generator=torch.Generator().manual_seed(1))
+    seen = []
+    blocks = [each for each in model.modules() if isinstance(each, binary.BinaryBlock)]
+    for block in blocks:
+        block.sign.register_forward_hook(lambda _layer, _x, y: seen.append(y))
+    with torch.no_grad():
+        before = model(images)
+        assert all(set(torch.unique(y).tolist()) == {-1.0, 1.0} for y in seen)
+        after = binary.hardened(model)(images)
+    torch.testing.assert_close(after, before)
+    assert len(blocks) == 5
+    for block in blocks:
+        filters = block.conv.weight.detach().flatten(1)
+        assert all(len(torch.unique(each)) == 2 for each in filters)
+        assert torch.equal(filters.abs().amax(1), filters.abs().amin(1))
+
+
+def test_gradients_pass_signs_where_the_approximation_has_a_slope(script):
+    import binary
+
+    x = torch.tensor([-2.0, -0.5, 0.0, 0.25, 1.5], requires_grad=True)
+    y = binary.ApproximateSign.apply(x)
+    y.sum().backward()
+    assert y.tolist() == [-1, -1, 1, 1, 1]
+    assert x.grad.tolist() == [0, 1, 2, 1.5, 0]
+
+
+@pytest.mark.slow
+def test_an_exported_binary_network_computes_with_bits(tmp_path):
+    path = tmp_path / "binary.onnx"
+    code = (
+        "import sys, binary, torch; from onnx_file import export; from pathlib import Path; "
+        "torch.manual_seed(0); export(binary.hardened(binary.build()), Path(sys.argv[1]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, path],
+        cwd=NETWORKS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rng = np.random.default_rng(1)
+    samples = {"input": rng.normal(size=(8, 3, 32, 32)).astype(np.float32)}
+    integer = integer_model(path, samples, CompileOptions()).integer
+    kinds = Counter(type(node.attrs) for node in integer.nodes)
+    assert kinds[qops.QBinaryConv] == 5
 
 
 @pytest.mark.parametrize("name", ["unet", "detector"])
