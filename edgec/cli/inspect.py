@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     from edgec.base.description import Description
     from edgec.commands.inspect import Activations, Inspection
     from edgec.importers.common.summary import ModelSummary, NodeSummary, PoolSummary
+    from edgec.ir.sparsity import Zeros
 
 _SHOWN_LABELS = 8
+_MANY_ZEROS = 0.25
+"""The part of all weights from which zeros are worth a line: rounding makes some of all weights."""
 
 
 def inspect(
@@ -89,6 +93,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             f"{count(live)} MACs are live ({live / summary.macs:.0%}); edgec removes the others, "
             "whose channels are constant or never used"
         )
+    if text := _zeros(inspection.zeros):
+        out.print(safe(text))
     if inspection.activations is not None and (ways := _ways(inspection.activations)):
         out.print(f"activations take about {ways} (kernels add some)")
     _print_unsupported([node for node in summary.nodes if not node.supported], out)
@@ -117,6 +123,20 @@ def _nodes_text(nodes: Sequence[NodeSummary]) -> str:
     more = f" and {len(kinds) - _NAMED} others" if len(kinds) > _NAMED else ""
     first = shortened(nodes[0].name)
     return f"{', '.join(kinds[:_NAMED])}{more}, {len(nodes)} nodes, the first of them {first}"
+
+
+def _zeros(layers: Sequence[Zeros]) -> str:
+    """Words on zeros among the weights, where there are many; "" where there are few."""
+    zeros, weights = sum(each.zeros for each in layers), sum(each.weights for each in layers)
+    if not weights or zeros < weights * _MANY_ZEROS:
+        return ""
+    text = f"{zeros / weights:.0%} of {count(weights)} weights are zero"
+    patterns = Counter(each.pattern for each in layers if each.pattern)
+    rules = [
+        f"{number} layer{'' if number == 1 else 's'} {pattern}"
+        for pattern, number in sorted(patterns.items())
+    ]
+    return "; ".join((text, *rules))
 
 
 def _work(inspection: Inspection) -> str:

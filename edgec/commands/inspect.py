@@ -18,6 +18,7 @@ from edgec.importers.common.summary import ModelSummary
 from edgec.importers.formats import describe, inspect_model
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
+from edgec.ir.sparsity import Zeros, zeros_of
 from edgec.passes.rows.least import least_bytes, whole_bytes
 from edgec.workflow.integer import input_shapes, integer_model
 from edgec.workflow.rounding import rounding_of
@@ -68,6 +69,7 @@ class Inspection:
         rounding: whose rounding its codes have, and where not, in words; "" for float models.
         state_bytes: codes that a run leaves to the next one; 0: none, or not known.
         activations: memory of activations; None where it is not known.
+        zeros: those among the weights of each layer, as codes; none where these are not known.
     """
 
     summary: ModelSummary
@@ -77,6 +79,7 @@ class Inspection:
     rounding: str = ""
     state_bytes: int = 0
     activations: Activations | None = None
+    zeros: tuple[Zeros, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -95,6 +98,7 @@ class Inspection:
             "activations": None
             if self.activations is None
             else dataclasses.asdict(self.activations),
+            "zeros": [dataclasses.asdict(each) for each in self.zeros],
         }
 
 
@@ -140,7 +144,9 @@ def inspect(
     state_bytes = sum(integer.values[name].size_bytes for name in integer.state)
     live = total_macs(integer)
     memory = Activations.of(integer)
-    return Inspection(summary, live, longest, about, rounding_of(integer), state_bytes, memory)
+    rounding = rounding_of(integer)
+    zeros = zeros_of(integer)
+    return Inspection(summary, live, longest, about, rounding, state_bytes, memory, zeros)
 
 
 def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:

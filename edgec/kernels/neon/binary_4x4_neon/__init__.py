@@ -45,8 +45,8 @@ class Packed4x4(BitFunction, NeonLayer):
 
     @property
     def vectors(self) -> int:
-        """Whole vectors of a row, at least one."""
-        return max(-(-self.packed_words * WORD_BYTES // _HALF) // 2, 1)
+        """Whole vectors of a row."""
+        return -(-self.packed_words * WORD_BYTES // _HALF) // 2
 
     @property
     def half_bytes(self) -> int:
@@ -103,7 +103,7 @@ class Packed4x4(BitFunction, NeonLayer):
         octets = words.reshape(len(words), -1).astype("<u4").view(np.uint8)
         missing = (0, -len(octets) % ROWS), (0, self.row_bytes - octets.shape[1])
         groups = np.pad(octets, missing).reshape(-1, ROWS, self.row_bytes)
-        whole = groups[..., : self.half_at // ROWS].reshape(len(groups), ROWS, -1, LANES)
+        whole = groups[..., : self.half_at // ROWS].reshape(len(groups), ROWS, self.vectors, LANES)
         parts = (whole.transpose(0, 2, 1, 3), groups[..., self.half_at // ROWS :])
         stored = np.concatenate([part.reshape(len(groups), -1) for part in parts], axis=1)
         return stored.view("<u4").astype(np.uint32)

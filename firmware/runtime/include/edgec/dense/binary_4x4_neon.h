@@ -37,6 +37,37 @@ typedef struct edgec_neon_apart {
     uint16x8_t high;
 } edgec_neon_apart_t;
 
+/* Neighbours of two vectors of bytes added up. */
+EDGEC_INLINE uint8x16_t edgec_neon_signs_joined(uint8x16_t a, uint8x16_t b) {
+#if defined(__aarch64__)
+    return vpaddq_u8(a, b);
+#else
+    return vcombine_u8(vpadd_u8(vget_low_u8(a), vget_high_u8(a)),
+                       vpadd_u8(vget_low_u8(b), vget_high_u8(b)));
+#endif
+}
+
+/* Bits of the half of a row, twice in a vector, and the halves of four filters: neighbours of each.
+ */
+EDGEC_INLINE uint8x16_t edgec_neon_signs_half(const uint8_t *row, const uint8_t *weights) {
+    const uint8x8_t half = vld1_u8(row);
+    const uint8x16_t x = vcombine_u8(half, half);
+    return edgec_neon_signs_joined(vcntq_u8(veorq_u8(x, vld1q_u8(weights))),
+                                   vcntq_u8(veorq_u8(x, vld1q_u8(weights + 16))));
+}
+
+/* Bits of rows and filters that are a half each: sums of bytes, for there are 64 at most. */
+EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_short(const uint8_t *rows,
+                                                       const uint8_t *weights) {
+    const uint8x16_t low = edgec_neon_signs_joined(edgec_neon_signs_half(rows, weights),
+                                                   edgec_neon_signs_half(rows + 8, weights));
+    const uint8x16_t high = edgec_neon_signs_joined(edgec_neon_signs_half(rows + 16, weights),
+                                                    edgec_neon_signs_half(rows + 24, weights));
+    const uint8x16_t sums = edgec_neon_signs_joined(low, high);
+    const edgec_neon_apart_t apart = {vmovl_u8(vget_low_u8(sums)), vmovl_u8(vget_high_u8(sums))};
+    return apart;
+}
+
 #if defined(__GNUC__) && defined(__aarch64__)
 /* clang-format off */
 /* A vector of a row in X with the filters in v0-v3. */
@@ -139,9 +170,12 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_counted(const uint8_t *rows,
     return apart;
 }
 
-/* Bits of rows and filters of a depth of `vectors`, of at least one, and a half. */
+/* Bits of rows and filters of a depth of `vectors`, and a half. */
 EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, const uint8_t *weights,
                                                        int32_t vectors, bool half) {
+    if (vectors == 0) {
+        return edgec_neon_signs_short(rows, weights);
+    }
     if (vectors <= EDGEC_SIGNS_RUN) {
         return edgec_neon_signs_counted(rows, weights, vectors, half);
     }
@@ -205,6 +239,9 @@ EDGEC_INLINE uint16x4_t edgec_neon_signs_row(const uint8_t *rows, const uint8_t 
 
 EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, const uint8_t *weights,
                                                        int32_t vectors, bool half) {
+    if (vectors == 0) {
+        return edgec_neon_signs_short(rows, weights);
+    }
     const edgec_neon_apart_t apart = {
         vcombine_u16(edgec_neon_signs_row(rows, weights, 0, vectors, half),
                      edgec_neon_signs_row(rows, weights, 1, vectors, half)),
@@ -250,16 +287,6 @@ EDGEC_INLINE edgec_neon_tile_t edgec_neon_signs_sums(edgec_neon_apart_t apart, i
         vmull_n_s16(vget_high_s16(last), step),
     }};
     return tile;
-}
-
-/* Neighbours of two vectors of bytes added up. */
-EDGEC_INLINE uint8x16_t edgec_neon_signs_joined(uint8x16_t a, uint8x16_t b) {
-#if defined(__aarch64__)
-    return vpaddq_u8(a, b);
-#else
-    return vcombine_u8(vpadd_u8(vget_low_u8(a), vget_high_u8(a)),
-                       vpadd_u8(vget_low_u8(b), vget_high_u8(b)));
-#endif
 }
 
 /* The bits of a byte, of eight bytes each. */
