@@ -11,7 +11,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.weighted import PLAIN, plain_inputs
 
 PATTERNS = ((1, 4), (2, 4), (4, 8))
-"""Weights that are not zero of so many neighbours along the depth, the fewest first."""
+"""Weights that are not zero, and neighbours along the depth that they are among; fewest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +19,9 @@ class Zeros:
     """The zeros of a layer.
 
     Attributes:
-        name: of the node.
-        weights: all of them.
-        zeros: those that are zero.
+        name: name of the node.
+        weights: number of weights.
+        zeros: weights that are zero.
         pattern: "2:4" where no four neighbours along the depth have more than two weights that are
             not zero; "" where there is no such rule.
     """
