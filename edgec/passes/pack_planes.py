@@ -156,7 +156,8 @@ def _planes_of(builder: GraphBuilder, graph: Graph, x: str, planes: int, zero_po
     if name in graph.values:
         return name
     *outer, channels = graph.shape(x)
-    ends = zero_point + np.arange((1 << planes) - 1)
+    # No code is above the largest one: ends there are never passed.
+    ends = np.minimum(zero_point + np.arange((1 << planes) - 1), INT8_MAX)
     below = np.repeat(ends[:, None], channels, axis=1).astype(np.int8)
     value = Value(name, (*outer, planes * words_of(channels)), qops.SIGNS)
     record = qops.QPlanes.Inputs(x, builder.constant(f"{name}/below", below))
@@ -255,6 +256,7 @@ def _factors(graph: Graph, node: Node) -> tuple[str, Array] | None:
     attrs, inputs = node.attrs_as(qops.QConv), layer_inputs(node)
     channels, weights = graph.shape(node.output)[-1], graph.constants[inputs.rows].array
     plain = inputs.residual is None and inputs.table is None
+    plain = plain and attrs.strides == (1, 1) and not any(attrs.pads)
     same = graph.shape(inputs.x) == graph.shape(node.output) and weights.size == channels
     form = attrs.output
     if not (plain and same and isinstance(form, qops.Requant31) and is_int8_layer(graph, node)):

@@ -9,11 +9,13 @@ from edgec.base.options import CompileOptions, Rows
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.price import alternatives
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.passes.pack_planes import pack_planes, plane_layers
 from edgec.target.board import Board
 from edgec.target.target import Target
 from edgec.workflow.integer import IntegerModel
+from edgec.workflow.rounded_channels import may_fit
 
 _SURELY_LESS = 0.98
 """The part of the cycles before that those of bit planes must stay below: estimates are true to
@@ -29,14 +31,18 @@ def with_bit_planes(
         model: what the board will compute.
         pools: its graph, and the layers that planners decided for.
         board: the target.
-        options: how to compile; `--rows always` asks for the smallest arena: layers of bit planes
-            do not run in turns of a few rows, so there are none.
+        options: how to compile.  Layers of bit planes do not run in turns of a few rows, so there
+            are none with `--rows always` and `--input-rows`, and none where all layers at once
+            take more memory than the board or the budget allows.
     """
-    if options.rows is Rows.ALWAYS:
+    if options.rows is Rows.ALWAYS or options.input_rows:
         return model, pools
-    graph = in_bit_planes(pools.graph, Target.of(board, options.optimize), pools.configs)
+    target = Target.of(board, options.optimize)
+    graph = in_bit_planes(pools.graph, target, pools.configs)
     found = [node.attrs for node in graph.nodes if isinstance(node.attrs, qops.PlaneLayer)]
-    if not found:
+    if not found or not may_fit(
+        graph, select_kernels(graph, target, pools.configs), board, options
+    ):
         return model, pools
     ends = sum(attrs.output is None for attrs in found)
     note = f"{len(found)} layers of bit planes, {ends} of them give bit planes"

@@ -50,16 +50,23 @@ def with_rounded_channels(
     if not grown:
         return model, pools
     choices = select_kernels(graph, target, pools.configs)
-    if not _fits(graph, choices, board, options):
+    if not may_fit(graph, choices, board, options):
         return model, pools
     notes = (*model.notes, f"whole words of channels, to take fewer cycles: {', '.join(grown)}")
     return replace(model, integer=graph, notes=notes), replace(pools, graph=graph)
 
 
-def _fits(
+def may_fit(
     graph: Graph, choices: Sequence[KernelChoice], board: Board, options: CompileOptions
 ) -> bool:
-    """Whether arena and constants are within the board and the budget, with room for code."""
+    """Whether arena and constants are within the board and the budget, with room for code.
+
+    Args:
+        graph: INTEGER stage.
+        choices: the kernels of its nodes.
+        board: the target.
+        options: how to compile; their budget counts.
+    """
     arena, budget = arena_limit(board, options), options.budget
     if arena is not None and peak_of(graph, choices).arena_bytes > arena:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from cross import MACHINES, check_cross
 from emulated import check_emulated, need_emulator
@@ -15,6 +16,7 @@ from random_reductions import average_pool, average_pool_codes
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
+from edgec.ir.infer import infer_shape
 
 CHANNELS = (1, 3, 4, 8, 9, 12, 16, 20, 21, 33, 48)
 BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "nucleo_f207zg")
@@ -66,6 +68,25 @@ def test_on_a_microcontroller(board: str, tmp_path: Path) -> None:
     program = compiled(graph, tmp_path / "library", board=board)
     samples = samples_of(graph)[2:5]
     check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")
+
+
+def test_words_at_odd_places_on_a_core_that_cannot_read_them(tmp_path: Path) -> None:
+    """Taps that lie words apart in pixels of six bytes: every other begins amid a word."""
+    need_emulator("microbit")
+    net = Net.seeded(6)
+    x = net.input((1, 3, 7, 6))
+    quant = net.quant()
+    multiplier = np.full(3, 1 << 29, np.int32)
+    attrs = qops.QAveragePool(
+        (1, 2), (1, 1), (0, 0, 0, 0), (1, 2), True, net.form(31, quant.tensor_zero_point)
+    )
+    inputs = [x, net.constant(multiplier)]
+    shapes = [net.shape(name) for name in inputs]
+    net.node(attrs, inputs, net.output(infer_shape(attrs, shapes), quant))
+    graph = net.build()
+    program = compiled(graph, tmp_path / "library", board="microbit")
+    samples = samples_of(graph)[2:4]
+    check_emulated("microbit", tmp_path / "library", program, samples, tmp_path / "project")
 
 
 @pytest.mark.few_cases(1)

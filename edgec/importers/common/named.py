@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.importers.common.builder import RealBuilder
+from edgec.importers.common.gathered import expanded
 from edgec.importers.common.masks import Relation, related
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
@@ -57,6 +58,8 @@ def named_elements(ctx: RealBuilder, x: Value, axis: int, ids: Value) -> Tensor:
     Raises:
         UnsupportedError: the indices differ along another axis, or as `named` has it.
     """
+    if len(ids.shape) != len(x.shape):
+        raise UnsupportedError("its indices and its data differ in rank", "correct the model")
     made = ctx.producer(ids)
     source = ids if made is None else ctx.builder.values.get(made.first, ids)
     expand = made is not None and isinstance(made.attrs, ops.Expand)
@@ -64,11 +67,12 @@ def named_elements(ctx: RealBuilder, x: Value, axis: int, ids: Value) -> Tensor:
     own = (1,) * lead + source.shape
     others = [i for i in range(len(own)) if i != axis]
     along = expand and all(own[i] == 1 and ids.shape[i] == x.shape[i] for i in others)
-    if not along and any(x.shape[i] != 1 for i in others):
+    if not along and any(x.shape[i] != 1 or ids.shape[i] != 1 for i in others):
         raise UnsupportedError(
             "it picks single elements at run time",
             "let one index choose the same element of all other axes (torch.index_select, or an "
             "index expanded over them)",
         )
     chosen = source if along else ids
-    return named(ctx, x, axis, ctx.reshape(chosen, (math.prod(chosen.shape),)))
+    y = named(ctx, x, axis, ctx.reshape(chosen, (math.prod(chosen.shape),)))
+    return expanded(ctx, y, ids.shape) if along else y

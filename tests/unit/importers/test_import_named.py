@@ -29,7 +29,8 @@ def named_by_scores(
         nodes,
         {"x": x},
         {"k": np.array([2]), "others": others, "last": np.array([-1])}
-        | {"all": np.array([1, 2, 3]), "flat": np.array([-1]), "first": np.array([0])},
+        | {"all": np.array([1, 2, 3]), "flat": np.array([-1]), "first": np.array([0])}
+        | {"one": np.array([1]), "four": np.array([1, 4, 3])},
         opset=13,
     )
 
@@ -45,6 +46,14 @@ FORMS = {
         [
             N("Unsqueeze", ["i", "last"], ["j"]),
             N("Expand", ["j", "all"], ["e"]),
+            N("GatherElements", ["x", "e"], ["y"], axis=1),
+        ]
+    ),
+    "repeated": named_by_scores(
+        [
+            N("TopK", ["s", "one"], ["w", "b"], axis=-1),
+            N("Unsqueeze", ["b", "last"], ["j"]),
+            N("Expand", ["j", "four"], ["e"]),
             N("GatherElements", ["x", "e"], ["y"], axis=1),
         ]
     ),

@@ -10,14 +10,16 @@ from cross import MACHINES, check_cross
 from parity import check_host, samples_of
 from plane_models import images, network
 
+from edgec.base.dtypes import DType
 from edgec.base.options import CompileOptions
 from edgec.importers.formats import import_model
 from edgec.interp import run_graph
-from edgec.ir import Graph, ops, qops
+from edgec.ir import Graph, QuantParams, Value, ops, qops
+from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qops.convolution import conv_sums
 from edgec.ir.verify import Stage, verify
 from edgec.passes import REAL_PASSES, run_passes
-from edgec.passes.pack_planes import levels_of, pack_planes, plane_layers
+from edgec.passes.pack_planes import _planes_of, levels_of, pack_planes, plane_layers
 from edgec.target.board import load_board
 from edgec.target.target import Target
 from edgec.workflow.bit_planes import in_bit_planes
@@ -121,3 +123,13 @@ def test_price_decides(tmp_path: Path) -> None:
     assert wide["raspberry_pi_3"] == wide["nucleo_g0b1re"] == 5
     three = integer(network(tmp_path / "net.onnx", 3, 3, width=64))
     assert in_bit_planes(three, Target.of(load_board("nucleo_l4r5zi"))) is three
+
+
+def test_ends_of_planes_do_not_pass_the_largest_code() -> None:
+    builder = GraphBuilder("g")
+    x = Value("x", (1, 2, 2, 3), DType.INT8, QuantParams.per_tensor(0.1, 123, DType.INT8))
+    builder.inputs.append(builder.value(x))
+    graph = builder.build()
+    name = _planes_of(builder, graph, "x", 3, 123)
+    below = builder.constants[qops.QPlanes.Inputs.of(builder.nodes[name].inputs).below].array
+    assert below[:, 0].tolist() == [123, 124, 125, 126, 127, 127, 127]

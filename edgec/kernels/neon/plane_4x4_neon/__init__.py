@@ -60,9 +60,8 @@ class Plane4x4(PlaneFunction, Packed4x4):
     @property
     def spread(self) -> tuple[tuple[int, int, int], ...]:
         """Places of each plane: in a split window, in packed rows, and there of its half."""
-        each = self.plane_words * WORD_BYTES
         starts = [plane * self.packed_bytes for plane in range(self.x_planes)]
-        return tuple((p * each, at, at + self.half_at) for p, at in enumerate(starts))
+        return tuple((p * self.plane_bytes, at, at + self.half_at) for p, at in enumerate(starts))
 
     @property
     def plane_bytes(self) -> int:

@@ -137,7 +137,7 @@ EDGEC_INLINE void edgec_average(const int8_t *x, int8_t *y, const edgec_window_s
 #if defined(__ARM_NEON)
     c = edgec_average_vectors(x, y, shape, numbers, channels);
 #endif
-    if (edgec_pools_words(shape->pixel)) {
+    if (edgec_pools_words(channels)) {
         for (; c <= channels - several; c += several) {
             edgec_average_words(x + c, y + c, shape, numbers, bounded, EDGEC_AVERAGE_WORDS);
         }

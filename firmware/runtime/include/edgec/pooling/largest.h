@@ -123,7 +123,7 @@ EDGEC_INLINE void edgec_largest(const int8_t *x, int8_t *y, const edgec_window_s
 #if defined(__ARM_NEON)
     at = edgec_largest_vectors(x, y, shape, size, bytes);
 #endif
-    if (edgec_pools_words(shape->pixel)) {
+    if (edgec_pools_words(bytes)) {
         for (; at <= bytes - several; at += several) {
             edgec_largest_words(x + at, y + at, shape, size, EDGEC_LARGEST_WORDS);
         }

@@ -23,13 +23,14 @@ typedef struct edgec_window_shape {
 /* Bytes of a word. */
 #define EDGEC_POOLING_WORD 4
 
-/* Whether pixels, of this many bytes, are read by words: everywhere, but on cores that read words
- * only at multiples of four bytes, where the first pixel lies. */
-EDGEC_INLINE bool edgec_pools_words(int32_t pixel) {
+/* Whether pixels with channels of this many bytes are read and written by words: everywhere, but on
+ * cores that reach words only at multiples of four bytes.  The first pixel of a window, its
+ * neighbours, its rows and y all lie at multiples of the channels, and of nothing more. */
+EDGEC_INLINE bool edgec_pools_words(int32_t bytes) {
 #if defined(__arm__) && !defined(__ARM_FEATURE_UNALIGNED)
-    return pixel % EDGEC_POOLING_WORD == 0;
+    return bytes % EDGEC_POOLING_WORD == 0;
 #else
-    (void)pixel;
+    (void)bytes;
     return true;
 #endif
 }
