@@ -105,7 +105,7 @@ def line(name: str, board_name: str, options: argparse.Namespace) -> None:
         int16 = tuple(each for each in search.pricing.tensors if dice.random() < chance)
         figures = problems[setting].figures(int16)
         unpriced += figures is None
-        if figures is not None and figures.cycles <= search.bounds.cycles:
+        if figures is not None and replace(figures, noise=0.0).excess(search.bounds) <= 0.0:
             fitting.append(Point(setting, int16))
     print(f"    solved in {solved:.1f} s; of {_RANDOM} random choices {len(fitting)} ", end="")
     print(f"fit by prices, {unpriced} have none; ", end="", flush=True)

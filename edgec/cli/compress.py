@@ -61,9 +61,9 @@ def compress(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="With --bits: leave the layers whose name matches PATTERN as they are. "
-            "Repeatable. The first and the last layer stay in any case, unless --layers asks for "
-            "them.",
+            help="With --bits: layers whose name matches PATTERN stay in bytes, or in the codes "
+            "that they have. Repeatable. The first and the last layer stay in any case, unless "
+            "--layers asks for them.",
         ),
     ] = None,
     pool_size: Annotated[

@@ -183,6 +183,10 @@ class ImageFrontEnd:
                 where=OPTION,
                 hint="images are for inputs [1, 3, H, W], [1, H, W, 3], with 1 for 3, or [1, H, W]",
             )
+        # That of an image with other sides than a square may be larger.
+        part = p.part(image.height, image.width)
+        if part.height * part.width > MOST_PIXELS:
+            raise bad_parameter("crop", p.crop, f"at most {MOST_PIXELS:,} pixels")
         if image.channels == 1 and p.colours != RGB:
             raise bad_parameter("colours", p.colours, f"{RGB}: the model takes gray images")
         said = p.said()

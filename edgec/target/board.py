@@ -27,6 +27,8 @@ from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name, Text
 _MOST_PROBLEMS = 10
 """Problems of one file that its message lists."""
 
+_SLIP = 0.85
+"""Likeness of a name that is mistyped to the one that was meant."""
 _MOST_BOARDS = 8
 """Boards that a message names where several are meant."""
 
@@ -305,9 +307,13 @@ def load_board(name_or_path: str | Path) -> Board:
         named = f"{names} and {more} more: edgec boards --find" if more > 0 else names
         raise ConfigError(f"{text[:64]!r} is the name of {len(found)} boards", hint=named)
     close = difflib.get_close_matches(text[:64], board_names(), n=3)
+    slips = difflib.get_close_matches(text[:64], board_names(), n=3, cutoff=_SLIP)
     others = "`edgec boards` lists all; another Cortex-M is one file: edgec boards new NAME"
     meant = f"did you mean {', '.join(close)}?" if close else others
-    hint = other_chip(text[:64], boards) or meant
+    other = other_chip(text[:64], boards)
+    hint = (
+        f"did you mean {', '.join(slips)}? If not: {other}" if slips and other else other or meant
+    )
     raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
 
 

@@ -55,7 +55,7 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
     """
     layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
     check_unpooled(graph, layers)
-    check_patterns(graph, layers, options.layers, "--layers")
+    check_patterns(graph, layers, options.layers, "--layers", "be pooled")
     pooled: list[PoolLayer] = []
     left_alone: list[LeftAlone] = []
     for node in layers:
@@ -84,7 +84,15 @@ def impossible(graph: Graph, node: Node) -> str:
     if isinstance(node.attrs, ops.Conv) and node.attrs.group > 1:
         each = graph.shape(weight)[-1]
         return f"depthwise or grouped: a filter reads {each} channel{'s' * (each > 1)}"
+    if _is_of_recurrent(graph, node):
+        return "a gate of a recurrent operator: its file holds the weights of all gates as floats"
     return ""
+
+
+def _is_of_recurrent(graph: Graph, node: Node) -> bool:
+    """Whether a layer is a part of a recurrent operator of the file (GRU, LSTM, RNN)."""
+    states = (n for n in graph.nodes if isinstance(n.attrs, ops.Carry | ops.Update))
+    return any(set(node.sources) & set(state.sources) for state in states)
 
 
 def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolOptions) -> str:
@@ -124,15 +132,26 @@ def check_unpooled(graph: Graph, layers: list[Node]) -> None:
 
 
 def check_patterns(
-    graph: Graph, layers: list[Node], patterns: tuple[str, ...], option: str
+    graph: Graph, layers: list[Node], patterns: tuple[str, ...], option: str, goal: str = ""
 ) -> None:
-    """Each pattern of an option must match, and at least one layer that can be pooled."""
+    """Each pattern of an option must match a layer.
+
+    Args:
+        graph: REAL stage.
+        layers: its layers.
+        patterns: those of the option.
+        option: its name, for messages.
+        goal: words for what one of them must be possible for; empty: none need be.
+
+    Raises:
+        WeightPoolError: a pattern matches none.
+    """
     for pattern in patterns:
         found = [node for node in layers if matches(node, (pattern,))]
-        reasons = [impossible(graph, node) for node in found]
-        if not found or all(reasons):
+        reasons = [impossible(graph, node) for node in found] if goal else []
+        if not found or (reasons and all(reasons)):
             raise WeightPoolError(
-                f"matches no layer{' that can be pooled: ' + reasons[0] if reasons else ''}",
+                f"matches no layer{f' that can {goal}: {reasons[0]}' if reasons else ''}",
                 where=f"{option} {pattern}",
                 hint="layers: " + ", ".join(node.name for node in layers[:12]),
             )

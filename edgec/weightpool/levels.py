@@ -183,14 +183,8 @@ def narrow_layers(graph: Graph, options: FewBitsOptions) -> Choice:
     """
     layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
     check_unpooled(graph, layers)
-    check_patterns(graph, layers, options.layers, "--layers")
-    for pattern in options.keep:
-        if not any(matches(node, (pattern,)) for node in layers):
-            raise WeightPoolError(
-                "matches no layer",
-                where=f"--keep {pattern}",
-                hint="layers: " + ", ".join(node.name for node in layers[:12]),
-            )
+    check_patterns(graph, layers, options.layers, "--layers", "have few bits")
+    check_patterns(graph, layers, options.keep, "--keep")
     narrow, left_alone = [], []
     for node in layers:
         reason = impossible(graph, node) or _unwanted(graph, node, layers, options)
@@ -203,7 +197,9 @@ def narrow_layers(graph: Graph, options: FewBitsOptions) -> Choice:
         raise WeightPoolError(
             f"no layer to give few bits ({reasons or 'the model has no weights'})",
             where=graph.name,
-            hint="name layers with --layers, or compile the model as it is",
+            hint="name layers with --layers"
+            + (", leave out --keep" if options.keep else "")
+            + ", or compile the model as it is",
         )
     return Choice(tuple(narrow), tuple(left_alone))
 

@@ -94,8 +94,13 @@ def in_order(network: Network, choose: Choose, rng: np.random.Generator) -> Grap
 
 
 def _can_follow(graph: Graph, node: Node) -> bool:
-    """Whether a layer that is not pooled can make up for errors before it: one regression."""
+    """Whether a layer that is not pooled can make up for errors before it: one regression.
+
+    Codes that a file has for its weights stay.
+    """
     if isinstance(node.attrs, ops.Conv) and node.attrs.group > 1:
         return False
-    weighted = isinstance(node.attrs, ops.Conv | ops.Gemm)
-    return weighted and ops.layer_inputs(node).w in graph.constants
+    if not isinstance(node.attrs, ops.Conv | ops.Gemm):
+        return False
+    weight = graph.constants.get(ops.layer_inputs(node).w)
+    return weight is not None and weight.quant is None

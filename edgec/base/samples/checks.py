@@ -18,6 +18,8 @@ from edgec.base.errors import ConfigError
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.base.samples.request import InputSpec, SensorForm, listing_of
 
+_FRAMES_AT_ONCE = 16
+"""Frames that are packed together, so that wider numbers of few of them are in memory."""
 _LOUDEST = 1.5
 """Floats beyond it stand for no sound of -1 to 1."""
 
@@ -167,7 +169,11 @@ def _of_camera(array: Array, form: CameraForm, where: str) -> Array:
         )
     sides = (form.height, form.width, form.channels)
     if array.shape[1:] == sides or (form.channels == 1 and array.shape[1:] == sides[:2]):
-        array = form.packed(array.reshape(len(array), *sides))
+        pixels = array.reshape(len(array), *sides)
+        array = np.empty((len(pixels), form.frame_bytes), np.uint8)
+        for start in range(0, len(pixels), _FRAMES_AT_ONCE):
+            some = slice(start, start + _FRAMES_AT_ONCE)
+            array[some] = form.packed(pixels[some])
     elif array.ndim == 0 or array.shape[1:] not in ((form.frame_bytes,), (1, form.frame_bytes)):
         size = f"{form.height}, {form.width}" + (", 3" if form.channels > 1 else "")
         raise ConfigError(

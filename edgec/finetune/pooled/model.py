@@ -194,6 +194,9 @@ def discrete_weights(graph: Graph, levels: tuple[int, int] | None) -> dict[str, 
         if weight is None:
             continue
         is_narrow = weight.quant is not None and weight.pooled is None
+        if is_narrow and levels is not None:
+            # Bytes of a layer that the file has quantized stay as they are.
+            is_narrow = levels[0] <= weight.array.min() and weight.array.max() <= levels[1]
         if is_narrow if levels is not None else weight.pooled is not None:
             found[node.name] = weight
     if not found:

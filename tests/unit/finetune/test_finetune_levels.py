@@ -18,6 +18,7 @@ from edgec.base.options import FewBitsOptions, WeightBits
 from edgec.finetune.layers import Layer
 from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.finetune.pooled.levels import TrainedLevels
+from edgec.finetune.pooled.model import discrete_weights
 from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.weightpool import narrowed
@@ -95,3 +96,10 @@ def test_steps_have_the_gradient_of_learned_step_sizes():
     axes = tuple(range(1, v.ndim))
     assert torch.allclose(levels.spread.grad, (upstream * wanted).sum(axes, True), atol=1e-4)
     assert torch.allclose(layer.weight.grad, upstream * within, atol=1e-5)
+
+
+def test_codes_of_other_layers_are_not_trained():
+    samples = {"x": digits().train_x[:200]}
+    both = narrowed(ternary_digits(), samples, FewBitsOptions(WeightBits.FOUR, ("conv1",)))
+    assert set(discrete_weights(both, WeightBits.TERNARY.levels)) == set(LAYERS)
+    assert set(discrete_weights(both, WeightBits.FOUR.levels)) == {"conv1", *LAYERS}

@@ -74,6 +74,15 @@ def test_another_chip_of_a_family_is_a_file_away(text: str, like: str) -> None:
     assert f"edgec boards new NAME --like {like}" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"), [("nucleo_f447re", "nucleo_f446re"), ("rpi_picoo", "rpi_pico")]
+)
+def test_a_slip_of_the_keyboard_is_told_first(text: str, meant: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_board(text)
+    assert caught.value.hint.startswith(f"did you mean {meant}")
+
+
 @pytest.mark.parametrize("text", ["stm32n6", "nucleo_n657", "samd51", "portenta"])
 def test_a_family_that_is_not_there(text: str) -> None:
     with pytest.raises(ConfigError) as caught:

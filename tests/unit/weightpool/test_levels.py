@@ -1,9 +1,11 @@
 """Weights of few bits after training: numbers, scales, layers, and what a compile makes of them."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from import_models import N, imported, model_of
 from pooled_models import small_network
 
 from edgec.base.dtypes import Array
@@ -12,6 +14,7 @@ from edgec.base.options import FewBitsOptions, IntegerOptions, WeightBits
 from edgec.fitting.objective import Objective
 from edgec.ir import ops
 from edgec.ir.graph import Graph
+from edgec.passes import REAL_PASSES, run_passes
 from edgec.weightpool import narrow_layers, narrow_report, narrowed
 from edgec.weightpool.levels import _chosen
 from edgec.workflow.exported import exported, read_again
@@ -121,3 +124,20 @@ def test_bits_that_are_refused_say_why():
     for text in ("5", "int8", ""):
         with pytest.raises(ConfigError, match="not known"):
             WeightBits.parse(text)
+
+
+def test_codes_of_layers_that_stay_are_kept():
+    four, *_, ternary = WeightBits
+    once = narrowed(small_network(), noise(), FewBitsOptions(four, INNER[:1]))
+    twice = narrowed(once, noise(), FewBitsOptions(ternary, INNER[1:]))
+    assert np.array_equal(codes_of(once, INNER[:1]), codes_of(twice, INNER[:1]))
+    assert all(np.abs(codes).max() == 1 for codes in codes_of(twice, INNER[1:]))
+
+
+def test_gates_of_recurrent_operators_stay_in_bytes(tmp_path: Path):
+    shapes = {"w": (1, 96, 16), "r": (1, 96, 32)}
+    constants = {name: np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    gru = N("GRU", ["x", "w", "r"], ["", "y"], hidden_size=32)
+    graph = imported(model_of([gru], {"x": (5, 1, 16)}, constants, opset=14), tmp_path)
+    with pytest.raises(WeightPoolError, match="a gate of a recurrent operator"):
+        narrow_layers(run_passes(graph, REAL_PASSES).graph, FewBitsOptions(WeightBits.TWO))
