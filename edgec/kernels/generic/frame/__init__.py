@@ -116,12 +116,23 @@ class Frame(Plain):
         """The type of a pixel of y in C, before it is a code."""
         return "uint32_t" if self.kind == "gray" else "edgec_wide_pixel_t"
 
-    def pixel(self, number: int = 0) -> str:
-        """A pixel of the frame, in the type of sums, as C writes it.
+    @property
+    def cuts_rows(self) -> bool:
+        """Whether a row of the frame may be a part of two rows of y."""
+        return self.tall[1] > 1
 
-        Args:
-            number: how many columns it lies to the right of the one at the pointer p.
-        """
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns of y that are computed together, from 0."""
+        return tuple(range(self.wide[1]))
+
+    @property
+    def pixel(self) -> str:
+        """The pixel of the frame at the pointer p, in the type of sums, as C writes it."""
+        return self._pixel(0)
+
+    def _pixel(self, number: int) -> str:
+        """The pixel that lies so many columns to the right of the one at the pointer p."""
         if self.kind == "gray":
             return f"p[{number * self.pixel_bytes + self.first_read}]"
         return self._colours(number, wide=self.kind == "wide_pixel")
@@ -158,7 +169,22 @@ class Frame(Plain):
         """The first byte of a pixel that is read, where one channel is read."""
         return YUV[self.op.form.pixels][0] if self.op.form.is_yuv else 0
 
-    def mean(self, name: str) -> str:
+    @property
+    def read_columns(self) -> tuple[tuple[str, tuple[tuple[int, int], ...]], ...]:
+        """The pixel of each column of the frame, as C writes it, with its `shares`."""
+        return tuple((self._pixel(at), shares) for at, shares in enumerate(self.shares))
+
+    @property
+    def mean(self) -> str:
+        """The pixel of y of the sum `sum`, as C writes it."""
+        return self._mean("sum")
+
+    @property
+    def means(self) -> tuple[str, ...]:
+        """The pixels of y of the sums of `columns`, as C writes them."""
+        return tuple(self._mean(f"sum{to}") for to in self.columns)
+
+    def _mean(self, name: str) -> str:
         """The pixel of y whose sum has a name, as C writes it."""
         factor, shift = reciprocal(self.count)
         return self._found(f"edgec_mean_{self.kind}({name}, TALL * WIDE, {factor}U, {shift}U)")
@@ -166,7 +192,7 @@ class Frame(Plain):
     @property
     def nearest(self) -> str:
         """The pixel of y that is the one at the pointer p, as C writes it."""
-        return self.pixel() if self.kind == "gray" else self._found(self._colours(0, wide=True))
+        return self.pixel if self.kind == "gray" else self._found(self._colours(0, wide=True))
 
     def _found(self, pixel: str) -> str:
         """A pixel with its colours, where these are red, green and blue."""
