@@ -4,34 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.base.options import IntegerOptions, Progress, WeightPoolOptions, no_progress
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs, check_search
+from edgec.commands.compress_load import Loaded, accuracy_of, loaded, recipe_of, tuned
 from edgec.commands.compress_search import MaxDrop, Task, smallest_pools
-from edgec.commands.training import (
-    TRAINING_CALIBRATION,
-    Training,
-    checkpoint_of,
-    teacher_graph,
-    training_data,
-)
+from edgec.commands.training import Training, checkpoint_of
 from edgec.finetune import need_pytorch
-from edgec.finetune.options import Augmentation, TrainingData
-from edgec.finetune.pooled import FinetuneOptions, finetune
+from edgec.finetune.pooled import FinetuneOptions
 from edgec.ir.graph import Graph
 from edgec.quant import keeps_activation_bits
 from edgec.weightpool import CompressionReport, compress_graphs, report_of, with_best_order
-from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measured
-from edgec.workflow.exported import exported, read_again
-from edgec.workflow.integer import RealModel, real_model
-from edgec.workflow.known_samples import seen_before
+from edgec.workflow.accuracy import Accuracy
+from edgec.workflow.exported import exported
 from edgec.workflow.pool_search import PoolCurve
 
 _SHARED = (
@@ -89,25 +80,6 @@ class Compression:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Loaded:
-    """A job with its models and data in memory, and what the report should say of them."""
-
-    job: Job
-    model: RealModel
-    train: LabelledData | None
-    evaluation: LabelledData | None
-    teacher: Graph | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def calibration(self) -> Mapping[str, Array] | None:
-        """The user's calibration data, else some training samples."""
-        if self.model.calibration is not None or self.train is None:
-            return self.model.calibration
-        return {name: x[:TRAINING_CALIBRATION] for name, x in self.train.inputs.items()}
-
-
 @dataclass(frozen=True, slots=True)
 class CompressOptions:
     """Options of `compress_models`.
@@ -151,11 +123,11 @@ def compress_models(
     _check_training(jobs, options.training)
     if options.max_drop is not None:
         check_search(jobs, options.max_drop.page)
-    loaded = [_loaded(job, options, progress) for job in jobs]
+    everything = [_read(job, options, progress) for job in jobs]
     if options.max_drop is not None:
-        found = [_searched(each, options.max_drop, options, progress) for each in loaded]
+        found = [_searched(each, options.max_drop, options, progress) for each in everything]
     else:
-        found = _pooled(loaded, options, progress)
+        found = _pooled(everything, options, progress)
     for compression, data in found:
         write_whole(compression.output, data)
         if compression.epochs:
@@ -164,7 +136,7 @@ def compress_models(
 
 
 def _pooled(
-    loaded: Sequence[_Loaded], options: CompressOptions, progress: Progress
+    loaded: Sequence[Loaded], options: CompressOptions, progress: Progress
 ) -> list[tuple[Compression, bytes]]:
     """Pools of the size and sharing that the options say."""
     pooled = compress_graphs(
@@ -181,7 +153,7 @@ def _pooled(
 
 
 def _searched(
-    each: _Loaded, max_drop: MaxDrop, options: CompressOptions, progress: Progress
+    each: Loaded, max_drop: MaxDrop, options: CompressOptions, progress: Progress
 ) -> tuple[Compression, bytes]:
     """The smallest pools that keep enough of the accuracy."""
     if each.evaluation is None:
@@ -198,35 +170,24 @@ def _searched(
 
 def _check_training(jobs: Sequence[Job], training: Training) -> None:
     """Check that PyTorch and the device for fine-tuning are there."""
-    if not any(job.train for job in jobs):
-        return
-    recipe = _recipe(training, jobs[0].output, shared=False)
-    need_pytorch(recipe.device, recipe.devices)
+    if any(job.train for job in jobs):
+        need_pytorch(training.device, training.devices)
 
 
-def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
-    """A job's files, all of them read and checked before the search for an order takes its time."""
-    model = real_model(job.model, job.calibration, options.compilation, progress)
-    train = teacher = None
-    if job.train is not None:
-        how = options.training
-        train = training_data(job.train, model, how)
-        teacher = teacher_graph(how, job.train, model, options.compilation, progress)
-    evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
-    notes = seen_before(
-        None if evaluation is None else evaluation.inputs,
-        None if train is None else train.inputs,
-        model.calibration,
-    )
-    if options.reorder:
-        graph = with_best_order(model.graph, options.pool, progress)
-        notes = (*notes, *((_REORDERED,) if graph is not model.graph else ()))
-        model = dataclasses.replace(model, graph=graph)
-    return _Loaded(job, model, train, evaluation, teacher, notes)
+def _read(job: Job, options: CompressOptions, progress: Progress) -> Loaded:
+    """A job with channels in the order that fits pools best."""
+    each = loaded(job, options.training, options.compilation, progress)
+    if not options.reorder:
+        return each
+    graph = with_best_order(each.model.graph, options.pool, progress)
+    if graph is each.model.graph:
+        return each
+    model = dataclasses.replace(each.model, graph=graph)
+    return dataclasses.replace(each, model=model, notes=(*each.notes, _REORDERED))
 
 
 def _finished(
-    each: _Loaded,
+    each: Loaded,
     graph: Graph,
     report: CompressionReport,
     options: CompressOptions,
@@ -235,47 +196,24 @@ def _finished(
     shared: bool,
 ) -> tuple[Compression, bytes]:
     """Fine-tuning, export, and accuracy of what was exported."""
-    job, epochs = each.job, 0
-    if each.train is not None:
-        whole = keeps_activation_bits(each.model.graph)
-        recipe = _recipe(options.training, job.output, shared=shared, whole=whole)
-        epochs = recipe.epochs
-        labelled = TrainingData(each.train.inputs, each.train.labels)
-        graph = finetune(each.model.graph, graph, labelled, recipe, progress, each.teacher)
+    job = each.job
+    whole = keeps_activation_bits(each.model.graph)
+    plain = FinetuneOptions(bits=(8,) if whole else FinetuneOptions().bits, train_pool=not shared)
+    graph, epochs = tuned(each, graph, recipe_of(job, options.training, plain), progress)
+    if epochs:
         report = report_of(each.model.graph, graph, each.calibration, options.pool)
     notes = (*each.notes, *((_SHARED,) if shared else ()))
     report = dataclasses.replace(report, notes=(*report.notes, *notes))
     data = exported(graph)
-    accuracy = None
-    if each.evaluation is not None:
-        again = read_again(data, job.output.name)
-        pooled = dataclasses.replace(again, calibration=each.calibration)
-        before = dataclasses.replace(each.model, calibration=each.calibration)
-        accuracy = measured(before, pooled, each.evaluation, options.compilation, progress)
+    accuracy = accuracy_of(each, data, options.compilation, progress)
     found = Compression(job.model, job.output, len(data), report, accuracy, epochs)
     return found, data
 
 
-def _pool_options(loaded: Sequence[_Loaded], pool: WeightPoolOptions) -> WeightPoolOptions:
+def _pool_options(loaded: Sequence[Loaded], pool: WeightPoolOptions) -> WeightPoolOptions:
     """Ranges as they are before fine-tuning: it chooses them itself, and has to see all values.
 
     A transformer's activations always have 8 bits.
     """
     wide = any(each.train is not None or keeps_activation_bits(each.model.graph) for each in loaded)
     return dataclasses.replace(pool, range_bits=8) if wide else pool
-
-
-def _recipe(
-    training: Training, output: Path, *, shared: bool, whole: bool = False
-) -> FinetuneOptions:
-    recipe = FinetuneOptions(
-        bits=(8,) if whole else FinetuneOptions().bits,
-        train_pool=not shared,
-        augmentation=Augmentation() if training.augment else None,
-        views=training.views,
-        seed=training.seed,
-        device=training.device,
-        devices=training.devices,
-        checkpoint=checkpoint_of(output),
-    )
-    return dataclasses.replace(recipe, epochs=training.epochs) if training.epochs else recipe

@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edgec.base.dtypes import Array
 from edgec.base.options import FewBitsOptions, IntegerOptions, Progress, no_progress
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs
-from edgec.commands.training import (
-    TRAINING_CALIBRATION,
-    Training,
-    checkpoint_of,
-    teacher_graph,
-    training_data,
-)
+from edgec.commands.compress_load import accuracy_of, loaded, recipe_of, tuned
+from edgec.commands.training import Training, checkpoint_of
 from edgec.finetune import need_pytorch
-from edgec.finetune.options import Augmentation, TrainingData
-from edgec.finetune.pooled import FinetuneOptions, finetune
+from edgec.finetune.pooled import FinetuneOptions
+from edgec.ir.graph import Graph
 from edgec.weightpool import NarrowReport, narrow_layers, narrow_report, narrowed
-from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measured
-from edgec.workflow.exported import exported, read_again
-from edgec.workflow.integer import RealModel, real_model
-from edgec.workflow.known_samples import seen_before
+from edgec.workflow.accuracy import Accuracy
+from edgec.workflow.exported import exported
 
 SUFFIX = ".bits.onnx"
 
@@ -97,61 +88,23 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
         EdgecError: the model cannot be imported, no layer can be given few bits, data do not fit,
             PyTorch is missing, or the file cannot be written.
     """
-    how = options.training
-    check_jobs([job], how.teacher)
+    training = options.training
+    check_jobs([job], training.teacher)
     if job.train is not None:
-        need_pytorch(how.device, how.devices)
-    model = real_model(job.model, job.calibration, options.compilation, progress)
-    narrow_layers(model.graph, options.weights)
-    train = teacher = None
-    if job.train is not None:
-        train = training_data(job.train, model, how)
-        teacher = teacher_graph(how, job.train, model, options.compilation, progress)
-    evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
-    notes = seen_before(
-        None if evaluation is None else evaluation.inputs,
-        None if train is None else train.inputs,
-        model.calibration,
-    )
-    calibration = _calibration(model, train)
-    graph, epochs = narrowed(model.graph, calibration, options.weights, progress), 0
-    if train is not None:
-        recipe = _recipe(options, job.output)
-        epochs = recipe.epochs
-        labelled = TrainingData(train.inputs, train.labels)
-        graph = finetune(model.graph, graph, labelled, recipe, progress, teacher)
-    report = narrow_report(model.graph, graph, calibration, options.weights)
+        need_pytorch(training.device, training.devices)
+
+    def check(graph: Graph) -> None:
+        narrow_layers(graph, options.weights)
+
+    each = loaded(job, training, options.compilation, progress, check)
+    graph = narrowed(each.model.graph, each.calibration, options.weights, progress)
+    plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels)
+    graph, epochs = tuned(each, graph, recipe_of(job, training, plain), progress)
+    report = narrow_report(each.model.graph, graph, each.calibration, options.weights)
     data = exported(graph)
-    accuracy = None
-    if evaluation is not None:
-        again = read_again(data, job.output.name)
-        after = dataclasses.replace(again, calibration=calibration)
-        before = dataclasses.replace(model, calibration=calibration)
-        accuracy = measured(before, after, evaluation, options.compilation, progress)
+    accuracy = accuracy_of(each, data, options.compilation, progress)
     write_whole(job.output, data)
     if epochs:
         checkpoint_of(job.output).unlink(missing_ok=True)
-    report = dataclasses.replace(report, notes=(*report.notes, *notes))
+    report = dataclasses.replace(report, notes=(*report.notes, *each.notes))
     return Narrowing(job.model, job.output, len(data), report, accuracy, epochs)
-
-
-def _calibration(model: RealModel, train: LabelledData | None) -> Mapping[str, Array] | None:
-    """The user's calibration data, else some training samples."""
-    if model.calibration is not None or train is None:
-        return model.calibration
-    return {name: x[:TRAINING_CALIBRATION] for name, x in train.inputs.items()}
-
-
-def _recipe(options: BitsOptions, output: Path) -> FinetuneOptions:
-    training = options.training
-    recipe = FinetuneOptions(
-        bits=(8,),
-        levels=options.weights.bits.levels,
-        augmentation=Augmentation() if training.augment else None,
-        views=training.views,
-        seed=training.seed,
-        device=training.device,
-        devices=training.devices,
-        checkpoint=checkpoint_of(output),
-    )
-    return dataclasses.replace(recipe, epochs=training.epochs) if training.epochs else recipe

@@ -132,7 +132,7 @@ class Frame(Plain):
         return self._pixel(0)
 
     def _pixel(self, number: int) -> str:
-        """The pixel that lies so many columns to the right of the one at the pointer p."""
+        """The pixel a number of columns to the right of the one at the pointer p."""
         if self.kind == "gray":
             return f"p[{number * self.pixel_bytes + self.first_read}]"
         return self._colours(number, wide=self.kind == "wide_pixel")
