@@ -9,7 +9,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.gathered import expanded
-from edgec.importers.common.masks import Relation, related
+from edgec.importers.common.masks import Relation, combined, related
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -22,12 +22,14 @@ def named(ctx: RealBuilder, x: Tensor, axis: int, ids: Tensor) -> Tensor:
     """The elements of an axis at indices of the run; their axis becomes the axes of `ids`.
 
     A comparison of the indices with all that there are makes rows of a one and zeros, and their
-    product with x is exact.  An index outside the axis, a negative one included, gives zeros.
+    product with x is exact.  Negative indices count from the end; others outside the axis give
+    zeros.
 
     Raises:
         UnsupportedError: x or the indices are of another kind, or there are too many of both.
     """
-    if not isinstance(x, Value) or x.dtype is not DType.FLOAT32 or ids.dtype is not DType.INT32:
+    real = isinstance(x, Value) and x.dtype is DType.FLOAT32
+    if not real or not isinstance(ids, Value) or ids.dtype is not DType.INT32:
         raise UnsupportedError(
             "its indices are computed at run time",
             "let integers choose rows of a constant matrix, or elements of real numbers",
@@ -40,16 +42,29 @@ def named(ctx: RealBuilder, x: Tensor, axis: int, ids: Tensor) -> Tensor:
             f"{math.prod(rest):,} numbers each, which takes more than {_MOST_PRODUCTS:,} products",
             "choose among fewer",
         )
-    all_ids = Constant(f"{ids.name}/all", np.arange(size, dtype=np.int64).reshape(1, size))
-    hit = related(ctx, Relation.EQUAL, ctx.reshape(ids, (count, 1)), all_ids)
+    places = np.arange(size, dtype=np.int64).reshape(1, size)
+    flat = ctx.reshape(ids, (count, 1))
+    hit = related(ctx, Relation.EQUAL, flat, Constant(f"{ids.name}/all", places))
+    if not _counts(ctx, ids):
+        from_end = Constant(f"{ids.name}/from the end", places - size)
+        other = related(ctx, Relation.EQUAL, flat, from_end)
+        hit = combined(ctx, hit, other, True, ids.name)
     one_hot = ctx.emit(ops.Cast(), hit, dtype=DType.FLOAT32)
     order = (axis, *(i for i in range(len(x.shape)) if i != axis))
     rows = ctx.reshape(ctx.transpose(x, order), (size, math.prod(rest)))
     y = ctx.reshape(ctx.emit(ops.MatMul(), one_hot, rows), (*ids.shape, *rest))
     # The axes of `ids` stand first; they belong where the axis was.
     first = len(ids.shape)
-    places = range(first, first + len(rest))
-    return ctx.transpose(y, (*places[:axis], *range(first), *places[axis:]))
+    others = range(first, first + len(rest))
+    return ctx.transpose(y, (*others[:axis], *range(first), *others[axis:]))
+
+
+def _counts(ctx: RealBuilder, ids: Value) -> bool:
+    """Whether indices come from an operator that counts from 0 on."""
+    made = ctx.producer(ids)
+    while made is not None and isinstance(made.attrs, ops.Reshape | ops.Transpose | ops.Expand):
+        made = ctx.producer(ctx.builder.values[made.first])
+    return made is not None and isinstance(made.attrs, ops.TopK | ops.ArgMax)
 
 
 def named_elements(ctx: RealBuilder, x: Value, axis: int, ids: Value) -> Tensor:
