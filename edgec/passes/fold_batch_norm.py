@@ -12,6 +12,7 @@ Rules:
    (Where a Conv has padding it must shift nothing: it would shift the zeros around the image.)
 5. pair: a ``Mul`` and an ``Add`` or ``Sub``, one after the other, that no layer takes are a
    ``BatchNormalization``: as one step they round once, and the shift has the steps of a bias.
+   Those of an input stay, for they say how features are scaled.
 6. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
 7. codes: rules 1 to 3 for weights that come from a pool or are pinned to integers: the factors go
    into their scales; the indices stay, and so do codes, but for their sign.  (Scales of a pool
@@ -104,6 +105,9 @@ def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) ->
     if weight.quant is None or (bias and graph.constants[bias].quant is not None):
         return None
     factors, codes = affine.scale, weight.array
+    if weight.pooled is None and (affine.scale == 1.0).all():
+        # A bias, whose own codes `fuse_bias` keeps.
+        return None
     if weight.pooled is None:
         turned = _turned(graph, linear, weight, affine.scale)
         if turned is None:
@@ -165,6 +169,8 @@ def _pair(graph: Graph, node: Node) -> Graph | None:
     both = isinstance(node.attrs, ops.Mul) is not isinstance(made.attrs, ops.Mul)
     if first is None or not single or not both or not graph.shape(node.output):
         return None
+    if _is_of_input(graph, first[1]):
+        return None
     scale = first[0].scale * last[0].scale
     if (scale == scale[0]).all():
         return None
@@ -176,6 +182,15 @@ def _pair(graph: Graph, node: Node) -> Graph | None:
     sources = (*made.sources, *node.sources)
     builder.put(replace(node, attrs=norm, inputs=(first[1], *operands), sources=sources))
     return builder.build()
+
+
+def _is_of_input(graph: Graph, name: str) -> bool:
+    """Whether a value is an input, moved at most: its features get scales of their own."""
+    made = graph.producers.get(name)
+    while made is not None and isinstance(made.attrs, ops.Reshape | ops.Transpose | ops.Slice):
+        name = made.first
+        made = graph.producers.get(name)
+    return name in graph.inputs
 
 
 def _bias(graph: Graph, linear: Node, outputs: int) -> Array:

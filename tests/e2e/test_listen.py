@@ -195,7 +195,10 @@ def test_the_results_of_a_board_that_hears_by_itself(wake: Path, capsys: Capsys)
         np.concatenate([each.scores for each in found]), wanted.scores[-len(found) :]
     )
     on_host = edgec(capsys, "run", wake, "--input", wake / "clip.wav", "--json")
-    assert lines_of(played.out) == lines_of(on_host.out)
+    known = lines_of(on_host.out)
+    # What the board takes is estimated beside.
+    assert all(line["milliseconds"] > 0 < line["microjoules"] for line in lines_of(played.out))
+    assert [{key: line[key] for key in known[0]} for line in lines_of(played.out)] == known
 
 
 def test_a_board_that_says_nothing_by_itself(

@@ -9,6 +9,7 @@ from random_ops import OPS
 from scalar_binary import BINARY
 from scalar_kernels import ELEMENTS
 from scalar_mixed import MIXED
+from scalar_planes import PLANES
 from scalar_transformer import SCALAR
 
 from edgec.interp import run_graph
@@ -78,8 +79,9 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
     defined -= {qops.QColumnsFrom, qops.QColumnsInto, qops.QColumnsJoined, qops.QChannelsJoined}
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
     # test_interp_transformer.py has SCALAR; test_tflite_recurrent.py compares OF_16_BITS
-    # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, test_parity_binary.py BINARY, and
+    # with TensorFlow Lite Micro itself; test_mixed.py has MIXED, test_parity_binary.py BINARY,
+    # test_parity_planes.py PLANES, and
     # unit/frontends compares OF_FRONT_ENDS with numbers of float64 or of their library.
-    elsewhere = {*SCALAR, *OF_16_BITS, *OF_FRONT_ENDS, *MIXED, *BINARY}
+    elsewhere = {*SCALAR, *OF_16_BITS, *OF_FRONT_ENDS, *MIXED, *BINARY, *PLANES}
     assert defined == set(ELEMENTS) | elsewhere
     assert set(ELEMENTS) == generated

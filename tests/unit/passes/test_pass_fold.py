@@ -7,6 +7,7 @@ from pass_samples import Maker, assert_same_function, ops_of
 from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.graph import Constant
+from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_factors import fuse_bias
@@ -117,11 +118,17 @@ def test_rule_7_few_codes_on_both_sides_leave_room_for_the_bias(high):
 
 def test_rule_5_a_factor_and_a_shift_are_one_step():
     m = Maker()
-    scaled = m.op(ops.Mul(), m.input(1, 5, 5, 4), m.const(4))
-    assert ops_of(folded(m.graph(m.op(ops.Add(), m.const(4), scaled)))) == ["Conv"]
+    x = m.op(ops.Unary(UnaryKind.SQRT), m.input(1, 5, 5, 4))
+    scaled = m.op(ops.Mul(), x, m.const(4))
+    assert ops_of(folded(m.graph(m.op(ops.Add(), m.const(4), scaled)))) == ["Unary", "Conv"]
     m = Maker()
-    shifted = m.op(ops.Sub(), m.input(1, 5, 5, 4), m.const(4))
-    assert ops_of(folded(m.graph(m.op(ops.Mul(), shifted, m.const(4))))) == ["Conv"]
+    x = m.op(ops.Unary(UnaryKind.SQRT), m.input(1, 5, 5, 4))
+    shifted = m.op(ops.Sub(), x, m.const(4))
+    assert ops_of(folded(m.graph(m.op(ops.Mul(), shifted, m.const(4))))) == ["Unary", "Conv"]
+    m = Maker()
+    scaled = m.op(ops.Mul(), m.input(1, 5, 5, 4), m.const(4))
+    features = folded(m.graph(m.op(ops.Add(), m.const(4), scaled)))
+    assert ops_of(features) == ["Mul", "Add"], "features of an input get scales of their own"
 
 
 @pytest.mark.parametrize("group", [1, 2, 4])
