@@ -27,6 +27,8 @@ from edgec.kernels.common.window import Window, image_window, row_window
 
 OPERATORS = (qops.QBinaryConv, qops.QBinaryGemm)
 WORD_BYTES = 4
+_RUN, _SEVEN, _THREE = 21, 7, 3
+"""Words whose bits are counted together (`edgec/dense/binary_words.h`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,18 @@ class BitFunction(LayerFunction):
     def bytewise(self) -> Window:
         """The window over bytes."""
         return replace(self.window, channels=WORD_BYTES * self.window.channels)
+
+    def gathered(self, pixels: int) -> dict[str, int]:
+        """Parts of the work of gathering the windows of a number of pixels."""
+        w = self.window
+        beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
+        return {
+            "call": 1,
+            "pixel": pixels,
+            "run" if self.copies_runs else "tap": pixels
+            * (w.kernel_h if self.copies_runs else w.taps),
+            "tap of a window beyond an edge": beyond * w.taps if self.copies_runs else 0,
+        }
 
     @property
     def out_elements(self) -> int:
@@ -227,14 +241,26 @@ def _classes(patterns: Sequence[tuple[bool, ...]]) -> tuple[int, ...]:
     return tuple(known[pattern] for pattern in patterns)
 
 
-def binary_fields(graph: Graph, node: Node) -> dict[str, Any]:
-    """The fields of the specification of a node of `OPERATORS`."""
-    attrs, inputs = node.attrs_as(*OPERATORS), inputs_of(node)
-    shape = graph.shape(inputs.w)
-    if isinstance(attrs, qops.QBinaryConv):
+def counted_words(words: int, times: int) -> dict[str, int]:
+    """Parts of the work of counting the bits of some words a number of times, word by word."""
+    last = words % _RUN
+    threes, rest = divmod(last % _SEVEN, _THREE)
+    return {
+        "run of words": times * -(-words // _RUN),
+        "seven words": times * (words // _RUN * (_RUN // _SEVEN) + last // _SEVEN),
+        "three words": times * threes,
+        "one or two words": times * (rest > 0),
+    }
+
+
+def bit_fields(graph: Graph, node: Node) -> dict[str, Any]:
+    """The fields of `BitFunction`, but for `step`, of a layer of signs or of bit planes."""
+    attrs = node.attrs_as(qops.BinaryLayer, qops.PlaneLayer)
+    shape = graph.shape(attrs.Inputs.of(node.inputs).w)
+    if isinstance(attrs, qops.QBinaryConv | qops.QPlaneConv):
         window = image_window(graph, node, attrs, (shape[1], shape[2]))
     else:
-        *rows, words = graph.shape(inputs.x)
+        *rows, words = graph.shape(node.first)
         window = row_window(int(np.prod(rows)), words)
     form = attrs.output
     return {
@@ -242,11 +268,16 @@ def binary_fields(graph: Graph, node: Node) -> dict[str, Any]:
         "channels": attrs.channels,
         "out_channels": shape[0],
         "gives_signs": form is None,
-        "step": attrs.step,
         "shift": 0 if form is None else form.shift,
         "residual_shift": None if attrs.residual is None else attrs.residual.shift,
-        "pads_ones": isinstance(attrs, qops.QBinaryConv) and attrs.pads_ones,
     }
+
+
+def binary_fields(graph: Graph, node: Node) -> dict[str, Any]:
+    """The fields of the specification of a node of `OPERATORS`."""
+    attrs = node.attrs_as(*OPERATORS)
+    pads_ones = isinstance(attrs, qops.QBinaryConv) and attrs.pads_ones
+    return {**bit_fields(graph, node), "step": attrs.step, "pads_ones": pads_ones}
 
 
 def inputs_of(node: Node) -> qops.BinaryLayer.Inputs[str]:

@@ -18,11 +18,10 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.planes import unpacked_planes
 from edgec.ir.qops.signs import words_of
-from edgec.kernels.common.binary import WORD_BYTES, BitFunction
+from edgec.kernels.common.binary import WORD_BYTES, BitFunction, bit_fields
 from edgec.kernels.common.constants import ConstantPool, ConstantRef, Params, int32_of
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import sum_params
-from edgec.kernels.common.window import image_window, row_window
 
 OPERATORS = (qops.QPlaneConv, qops.QPlaneGemm)
 
@@ -135,27 +134,14 @@ class PlaneFunction(BitFunction):
 def plane_fields(graph: Graph, node: Node) -> dict[str, Any]:
     """The fields of the specification of a node of `OPERATORS`."""
     attrs = node.attrs_as(*OPERATORS)
-    inputs = attrs.Inputs.of(node.inputs)
-    shape = graph.shape(inputs.w)
-    if isinstance(attrs, qops.QPlaneConv):
-        window = image_window(graph, node, attrs, (shape[1], shape[2]))
-    else:
-        *rows, words = graph.shape(inputs.x)
-        window = row_window(int(np.prod(rows)), words)
-    form = attrs.output
     return {
-        "window": window,
-        "channels": attrs.channels,
-        "out_channels": shape[0],
-        "gives_signs": form is None,
+        **bit_fields(graph, node),
         "step": attrs.unit // attrs.common,
-        "shift": 0 if form is None else form.shift,
-        "residual_shift": None if attrs.residual is None else attrs.residual.shift,
         "x_planes": attrs.x_planes,
         "w_planes": attrs.w_planes,
         "y_planes": attrs.y_planes,
         "slope": attrs.slope // attrs.common,
-        "common": 1 if form is None else attrs.common,
+        "common": 1 if attrs.output is None else attrs.common,
     }
 
 

@@ -13,6 +13,7 @@ from edgec.kernels.common.binary import (
     BinaryFunction,
     binary_arguments,
     binary_fields,
+    counted_words,
 )
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_pixel, with_ending
@@ -22,8 +23,6 @@ from edgec.target.target import Target
 
 _CODE_BYTES = 700
 """Size of the function; the window is gathered in it, too."""
-_RUN, _SEVEN, _THREE = 21, 7, 3
-"""Words whose bits are counted together (`edgec/dense/binary_words.h`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,23 +66,13 @@ def arguments(
 
 def parts(spec: BinaryWords, _run: Run) -> Parts:
     """Words of a filter by the numbers of them that are counted together; gathered windows."""
-    w, pixels, outputs = spec.window, spec.window.out_pixels, spec.out_elements
-    last = spec.words % _RUN
-    threes, rest = divmod(last % _SEVEN, _THREE)
+    pixels, outputs = spec.window.out_pixels, spec.out_elements
     ends = "sign" if spec.gives_signs else "output"
-    beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
-    copies = "run" if spec.copies_runs else "tap"
     counts = {
-        "call": 1,
-        "pixel": pixels,
-        copies: pixels * (w.kernel_h if spec.copies_runs else w.taps),
-        "tap of a window beyond an edge": beyond * w.taps if spec.copies_runs else 0,
+        **spec.gathered(pixels),
         "copied word": pixels * spec.words,
         ends: outputs,
-        "run of words": outputs * -(-spec.words // _RUN),
-        "seven words": outputs * (spec.words // _RUN * (_RUN // _SEVEN) + last // _SEVEN),
-        "three words": outputs * threes,
-        "one or two words": outputs * (rest > 0),
+        **counted_words(spec.words, outputs),
         "word of signs": pixels * spec.out_words if spec.gives_signs else 0,
         "addition": outputs if spec.adds else 0,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.binary import WORD_BYTES
+from edgec.kernels.common.binary import WORD_BYTES, counted_words
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.overlap import by_pixel, with_ending
 from edgec.kernels.common.parts import Parts, Run, WeightReads
@@ -17,8 +17,6 @@ from edgec.target.target import Target
 
 _CODE_BYTES = 800
 """Size of the function; the window is gathered in it, too."""
-_RUN, _SEVEN, _THREE = 21, 7, 3
-"""Words whose bits are counted together (`edgec/dense/binary_words.h`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +58,17 @@ def arguments(graph: Graph, node: Node, spec: PlaneWords, pool: ConstantPool) ->
 
 def parts(spec: PlaneWords, _run: Run) -> Parts:
     """Words of a plane by the numbers of them that are counted together; gathered windows."""
-    w, pixels, outputs = spec.window, spec.window.out_pixels, spec.out_elements
+    pixels, outputs = spec.window.out_pixels, spec.out_elements
     pairs = outputs * spec.x_planes * spec.w_planes
-    last = spec.plane_words % _RUN
-    threes, rest = divmod(last % _SEVEN, _THREE)
-    beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
-    copies = "run" if spec.copies_runs else "tap"
     counts = {
-        "call": 1,
-        "pixel": pixels,
-        copies: pixels * (w.kernel_h if spec.copies_runs else w.taps),
-        "tap of a window beyond an edge": beyond * w.taps if spec.copies_runs else 0,
+        **spec.gathered(pixels),
         "copied word": pixels * spec.words,
         "split word": pixels * spec.words if spec.is_split else 0,
         "added word": pixels * spec.words if spec.slope else 0,
         "output": 0 if spec.gives_signs else outputs,
         "threshold": outputs * len(spec.ends),
         "pair of planes": pairs,
-        "run of words": pairs * -(-spec.plane_words // _RUN),
-        "seven words": pairs * (spec.plane_words // _RUN * (_RUN // _SEVEN) + last // _SEVEN),
-        "three words": pairs * threes,
-        "one or two words": pairs * (rest > 0),
+        **counted_words(spec.plane_words, pairs),
         "word of planes": pixels * spec.out_words * spec.y_planes,
         "addition": outputs if spec.adds else 0,
     }

@@ -161,17 +161,11 @@ def arguments(graph: Graph, node: Node, spec: Binary4x4, pool: ConstantPool) -> 
 
 def parts(spec: Binary4x4, _run: Run) -> Parts:
     """Tiles of four pixels and filters, the last ones filled up; gathered windows."""
-    w = spec.window
-    blocks = -(-w.out_pixels // ROWS)
+    blocks = -(-spec.window.out_pixels // ROWS)
     pixels, tiles = blocks * ROWS, blocks * spec.stored_filters // ROWS
-    beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
-    copies = "run" if spec.copies_runs else "tap"
     return Parts(
         {
-            "call": 1,
-            "pixel": pixels,
-            copies: pixels * (w.kernel_h if spec.copies_runs else w.taps),
-            "tap of a window beyond an edge": beyond * w.taps if spec.copies_runs else 0,
+            **spec.gathered(pixels),
             "vector of a pixel": pixels * spec.vectors,
             "tile of signs" if spec.gives_signs else "tile of codes": tiles,
             "vector of a tile": tiles * spec.vectors,

@@ -117,19 +117,13 @@ def arguments(graph: Graph, node: Node, spec: Plane4x4, pool: ConstantPool) -> t
 
 def parts(spec: Plane4x4, _run: Run) -> Parts:
     """Tiles of four pixels and filters, the last ones filled up; gathered windows."""
-    w = spec.window
-    blocks = -(-w.out_pixels // ROWS)
+    blocks = -(-spec.window.out_pixels // ROWS)
     pixels, tiles = blocks * ROWS, blocks * spec.stored_filters // ROWS
-    beyond = sum(across < w.kernel_w for across in w.taps_across()) * w.out_height
-    copies = "run" if spec.copies_runs else "tap"
     pairs = tiles * spec.x_planes * spec.w_planes
     vectors = pixels * spec.vectors * spec.x_planes
     return Parts(
         {
-            "call": 1,
-            "pixel": pixels,
-            copies: pixels * (w.kernel_h if spec.copies_runs else w.taps),
-            "tap of a window beyond an edge": beyond * w.taps if spec.copies_runs else 0,
+            **spec.gathered(pixels),
             "split word": pixels * spec.words if spec.is_split else 0,
             "vector of a pixel": vectors,
             "added vector": vectors if spec.slope else 0,

@@ -68,6 +68,12 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_short(const uint8_t *rows,
     return apart;
 }
 
+/* The eight sums of two vectors' neighbours. */
+EDGEC_INLINE uint16x8_t edgec_neon_signs_neighbours(uint16x8_t a, uint16x8_t b) {
+    return vcombine_u16(vpadd_u16(vget_low_u16(a), vget_high_u16(a)),
+                        vpadd_u16(vget_low_u16(b), vget_high_u16(b)));
+}
+
 #if defined(__GNUC__) && defined(__aarch64__)
 /* clang-format off */
 /* A vector of a row in X with the filters in v0-v3. */
@@ -193,12 +199,6 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_signs_apart(const uint8_t *rows, cons
     return sum;
 }
 #else
-/* The eight sums of two vectors' neighbours. */
-EDGEC_INLINE uint16x8_t edgec_neon_signs_neighbours(uint16x8_t a, uint16x8_t b) {
-    return vcombine_u16(vpadd_u16(vget_low_u16(a), vget_high_u16(a)),
-                        vpadd_u16(vget_low_u16(b), vget_high_u16(b)));
-}
-
 /* Bits in which one row differs from one filter, in eight sums. */
 EDGEC_INLINE uint16x8_t edgec_neon_signs_more(uint16x8_t sum, uint8x16_t x, const uint8_t *w) {
     return vpadalq_u8(sum, vcntq_u8(veorq_u8(x, vld1q_u8(w))));

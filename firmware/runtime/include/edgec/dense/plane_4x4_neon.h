@@ -43,12 +43,6 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_planes_apart(const uint8_t *rows, con
     return sum;
 }
 
-/* The eight sums of two vectors' neighbours. */
-EDGEC_INLINE uint16x8_t edgec_neon_planes_pairs(uint16x8_t a, uint16x8_t b) {
-    return vcombine_u16(vpadd_u16(vget_low_u16(a), vget_high_u16(a)),
-                        vpadd_u16(vget_low_u16(b), vget_high_u16(b)));
-}
-
 /* `slope` times the sum of the codes of each of four rows: those of rows 0 and 1, and of 2 and 3,
  * four times each. */
 EDGEC_INLINE edgec_neon_apart_t edgec_neon_planes_sums(const uint8_t *rows, int32_t planes,
@@ -68,8 +62,9 @@ EDGEC_INLINE edgec_neon_apart_t edgec_neon_planes_sums(const uint8_t *rows, int3
             total[t] = sum;
         }
     }
-    const uint16x8_t twos = edgec_neon_planes_pairs(edgec_neon_planes_pairs(total[0], total[1]),
-                                                    edgec_neon_planes_pairs(total[2], total[3]));
+    const uint16x8_t twos =
+        edgec_neon_signs_neighbours(edgec_neon_signs_neighbours(total[0], total[1]),
+                                    edgec_neon_signs_neighbours(total[2], total[3]));
     const uint16x4_t ones = vpadd_u16(vget_low_u16(twos), vget_high_u16(twos));
     const uint16x4_t scaled = vmul_n_u16(ones, (uint16_t)slope);
     const edgec_neon_apart_t found = {
