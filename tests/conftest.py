@@ -3,6 +3,7 @@
 import importlib.util
 import math
 import os
+import re
 import signal
 import sys
 import time
@@ -23,19 +24,8 @@ from edgec.toolchain import process
 from edgec.toolchain.doctor import diagnose
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
-NEEDS_TORCH = (
-    "e2e/test_lengths_pytorch.py",
-    "e2e/test_pytorch_models.py",
-    "unit/finetune/test_finetune_indices.py",
-    "unit/finetune/test_finetune_integers.py",
-    "unit/finetune/test_finetune_network.py",
-    "unit/finetune/test_finetune_parallel.py",
-    "unit/finetune/test_finetune_pooled.py",
-    "unit/finetune/test_finetune_transformer.py",
-    "unit/finetune/test_finetune_views.py",
-    "unit/test_network_training.py",
-)
-"""Modules with the marker `torch` that cannot even be read without PyTorch."""
+LOADS_TORCH = re.compile(r"^(import|from) torch\b", re.MULTILINE)
+"""A module that cannot even be read without PyTorch; all its tests have the marker `torch`."""
 
 # Every run tries the same examples; `--hypothesis-profile explore` tries others each time.
 hypothesis.settings.register_profile("steady", derandomize=True)
@@ -98,18 +88,15 @@ def pytest_report_header() -> list[str]:
     return [
         *(f"tests left out: {each.name} is {each.found}; {each.install}" for each in absent),
         f"public networks and data: {folder or 'none (docs/data.md)'}",
-        *([] if HAS_TORCH else ["PyTorch: not installed; left out: " + " ".join(NEEDS_TORCH)]),
+        *([] if HAS_TORCH else ["PyTorch: not installed; tests of training are left out"]),
     ]
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not read modules that load PyTorch where it is missing or no test of them is to run."""
-    named = any(collection_path == TESTS / name for name in NEEDS_TORCH)
-    return True if named and not (HAS_TORCH and _wants_torch(config)) else None
-
-
-def _wants_torch(config: pytest.Config) -> bool:
-    return "not torch" not in config.option.markexpr
+    if collection_path.suffix != ".py" or (HAS_TORCH and "not torch" not in config.option.markexpr):
+        return None
+    return bool(LOADS_TORCH.search(collection_path.read_text(encoding="utf-8"))) or None
 
 
 @pytest.hookimpl(tryfirst=True)

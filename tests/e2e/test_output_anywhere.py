@@ -69,7 +69,7 @@ def test_current_folder(capsys, tmp_path: Path, monkeypatch) -> None:
         ("edgec.profile.profile", ("profile", "{built}", "--html")),
         ("edgec.commands.quantize.real_model", ("quantize", MLP, "-o")),
         (
-            "edgec.commands.compress.real_model",
+            "edgec.commands.compress_load.real_model",
             ("compress", MLP, "--calibration", CALIBRATION, "-o"),
         ),
         (
