@@ -92,6 +92,23 @@ def plain_options(options: CompileOptions) -> dict[str, OptionValue]:
     return found
 
 
+def of_plain_options(found: Mapping[str, OptionValue], options: CompileOptions) -> CompileOptions:
+    """Options of the build that a search chose.
+
+    Args:
+        found: `plain_options` of its result.
+        options: those that the search began with.
+    """
+    placement = found.get("placement")
+    setting = Setting(
+        Optimize(found["optimize"]),
+        None if placement is None else Placement(placement),
+        Rows(found["rows"]),
+    )
+    named = found.get("int16", ())
+    return setting.options(options, tuple(named) if isinstance(named, list) else ())
+
+
 class Built(NamedTuple):
     """Figures of firmware.
 

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from edgec.base.options import CompileOptions, OptionValue, Progress
+from edgec.base.options import OptionValue, Progress
 from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile
 from edgec.base.system import command_line
 from edgec.commands.compile_cached import Built, build
-from edgec.commands.fit_choice import plain_options
+from edgec.commands.fit_choice import of_plain_options
 from edgec.commands.output_folder import default_folder
 from edgec.explore.front import Point
-from edgec.explore.space import Setting, limits_of, options_of, pool_of, words_of
+from edgec.explore.space import compiled_by, options_of, pool_of, words_of
 from edgec.explore.task import Task
-from edgec.explore.trial import build_options, model_of
+from edgec.explore.trial import model_of
 from edgec.workflow.accuracy import float_share, labelled_data
 from edgec.workflow.evaluation import Evaluation, evaluate
 from edgec.workflow.integer import real_model
@@ -104,7 +104,9 @@ def keep(
     folder.mkdir(parents=True, exist_ok=True)
     model = model_of(task, point.setting, folder)
     project = folder / "edgec.toml"
-    options = replace(build_options(task, point.setting, model), verify=True)
+    plain = compiled_by(point.setting, task.options)
+    chosen = of_plain_options(point.found, plain) if point.found else plain
+    options = replace(chosen, verify=True)
     built = build(
         model,
         point.setting["board"],
@@ -113,7 +115,7 @@ def keep(
         options=options,
         progress=progress,
     )
-    write_whole(project, "\n".join([*_lines(task, point, model, folder, options), ""]).encode())
+    write_whole(project, "\n".join([*_lines(task, point, model, folder), ""]).encode())
     if test is None:
         return Chosen(point, project, built, None, None)
     progress("judging it on the test data")
@@ -122,9 +124,7 @@ def keep(
     return Chosen(point, project, built, evaluate(built.folder, test), share)
 
 
-def _lines(
-    task: Task, point: Point, model: Path, folder: Path, options: CompileOptions
-) -> Sequence[str]:
+def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]:
     def relative(path: str) -> str:
         return Path(os.path.relpath(path, folder.absolute())).as_posix()
 
@@ -137,13 +137,13 @@ def _lines(
     if task.normalize is not None:
         keys["normalize"] = task.normalize
     keys |= _given(task)
-    keys |= _plain(point.setting, options)
+    keys |= _plain(point)
     lines = [f"# trial {point.number} of edgec explore"]
     # JSON's texts, numbers and lists of texts are TOML's, too.
     return lines + [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
 
 
-def _plain(setting: Setting, options: CompileOptions) -> dict[str, OptionValue]:
-    """Keys of `edgec.toml` for a setting; what was searched stands there as it was found."""
-    found = {k: v for k, v in options_of(setting).items() if k not in ("pool-size", "fit")}
-    return found if limits_of(setting) is None else {**found, **plain_options(options)}
+def _plain(point: Point) -> dict[str, OptionValue]:
+    """Keys of `edgec.toml` for a point; what was searched stands there as it was found."""
+    plain = options_of(point.setting).items()
+    return {**{k: v for k, v in plain if k not in ("pool-size", "fit")}, **point.found}

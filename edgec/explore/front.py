@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from edgec.base.errors import BudgetError, ConfigError
+from edgec.base.options import OptionValue
 from edgec.explore.space import Setting
 from edgec.explore.task import FIGURES
 from edgec.explore.trial import Figures
@@ -27,12 +28,14 @@ class Point:
         setting: a value for each knob.
         figures: those of the build; None: it was refused.
         refused: why it was refused; "" where it was not.
+        found: options that limits of the trial's own led to, by the keys of `edgec.toml`.
     """
 
     number: int
     setting: Setting
     figures: Figures | None
     refused: str = ""
+    found: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def value(self, name: str) -> float:
         """A figure; infinite where there is no build, or nobody knows it of the board."""

@@ -259,7 +259,7 @@ def _recorded(trial: Trial, outcome: Outcome, bounds: Mapping[str, float]) -> Se
 def _outcome(trial: FrozenTrial) -> Outcome:
     kept = trial.user_attrs[_OUTCOME]
     figures = kept["figures"]
-    return Outcome(None if figures is None else Figures(**figures), kept["refused"])
+    return Outcome(None if figures is None else Figures(**figures), kept["refused"], kept["found"])
 
 
 def points_of(study: Study) -> tuple[Point, ...]:
@@ -268,7 +268,9 @@ def points_of(study: Study) -> tuple[Point, ...]:
     found = []
     for trial in done:
         outcome = _outcome(trial)
-        found.append(Point(trial.number, trial.params, outcome.figures, outcome.refused))
+        found.append(
+            Point(trial.number, trial.params, outcome.figures, outcome.refused, outcome.found)
+        )
     return tuple(found)
 
 

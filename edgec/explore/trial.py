@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from edgec.base.errors import EdgecError
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, OptionValue
 from edgec.commands.compile_cached import build
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
 from edgec.commands.fit import Search
+from edgec.commands.fit_choice import plain_options
 from edgec.commands.preflight import check_compile
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
@@ -50,10 +52,12 @@ class Outcome:
     Attributes:
         figures: those of the build; None: there is none.
         refused: why there is none; "" where there is one.
+        found: options that limits of the trial's own led to, by the keys of `edgec.toml`.
     """
 
     figures: Figures | None
     refused: str = ""
+    found: Mapping[str, OptionValue] = field(default_factory=dict)
 
 
 def run_trial(task: Task, setting: Setting) -> Outcome:
@@ -68,7 +72,7 @@ def run_trial(task: Task, setting: Setting) -> Outcome:
     """
     try:
         with tempfile.TemporaryDirectory() as place:
-            return Outcome(_measured(task, setting, Path(place)))
+            return _measured(task, setting, Path(place))
     except Exception as error:  # a fault of edgec in one setting must not end the search
         with tempfile.TemporaryDirectory() as place:
             _check_machine(task, setting, Path(place))
@@ -129,23 +133,25 @@ def build_options(task: Task, setting: Setting, model: Path) -> CompileOptions:
     return Search(model, board, task.calibration_file, options, limits).run().options
 
 
-def _measured(task: Task, setting: Setting, place: Path) -> Figures:
+def _measured(task: Task, setting: Setting, place: Path) -> Outcome:
     model = model_of(task, setting, place)
     folder = place / "build"
+    options = build_options(task, setting, model)
     made = build(
         model,
         setting["board"],
         samples=task.calibration_file,
         out=folder,
-        options=build_options(task, setting, model),
+        options=options,
     )
     traced = profile(folder)
     share = evaluate(folder, task.data_file).accuracy
     memory = made.report.memory
-    return Figures(
+    figures = Figures(
         drop=round(100.0 * (task.float_share - share), 6),
         ms=traced.time_ms,
         flash=float(memory.flash_bytes or 0),
         ram=float(memory.ram_bytes or 0),
         microjoules=None if traced.energy is None else traced.energy.microjoules,
     )
+    return Outcome(figures, found={} if limits_of(setting) is None else plain_options(options))

@@ -68,9 +68,14 @@ def test_a_trial_with_limits_of_its_own(
     pytest.importorskip("highspy", reason="the solver HiGHS is not installed")
     monkeypatch.chdir(tmp_path)
     words = [*SEARCH[:6], "--vary", "fit=ms=1", "--trials", "1", "--workers", "1", "--json"]
-    assert run_app([*words, "--out", "found", "--select", "smallest flash"]) == 0
+    assert run_app([*words, "--out", "found"]) == 0
     (trial,) = json.loads(capsys.readouterr().out)["trials"]
     assert trial["figures"]["ms"] <= 1.0
+    # What the trial found is built; nothing is searched a second time.
+    with monkeypatch.context() as patch:
+        patch.setattr("edgec.explore.trial.Search", None)
+        assert run_app([*words, "--out", "found", "--select", "smallest flash"]) == 0
+    assert json.loads(capsys.readouterr().out)["trials"] == [trial]
     # The project has what was found, the command searches again.
     keys = read_toml(Path("found/edgec.toml"), "project file", "")
     assert "fit" not in keys
