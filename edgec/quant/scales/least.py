@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from edgec.ir.fusion import fused_producer
 from edgec.ir.graph import Graph, Node
 from edgec.ir.operator import OperatorTable
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.params import EMPTY_SCALE, LEAST_SCALE, Scales
+from edgec.quant.common.params import EMPTY_SCALE, LEAST_SCALE, Scales, stream_unit
 from edgec.quant.scales.groups import Group
 
 _FACTOR_BITS = 13
@@ -31,23 +32,32 @@ _BIAS_BITS = 29
 _CODES = 255.0
 
 
-def scales_of(graph: Graph, group: Group, known: Mapping[str, QuantParams]) -> Scales:
+def scales_of(
+    graph: Graph,
+    group: Group,
+    known: Mapping[str, QuantParams],
+    stream: Mapping[str, QuantParams] = MappingProxyType({}),
+) -> Scales:
     """The scales that a group may have; tensors whose parameters are not known ask for none.
 
     Args:
         graph: REAL stage.
         group: one of its groups.
         known: parameters of the tensors before it.
+        stream: parameters of values of a stream, which their codes are made from.
     """
     makers = [_maker(graph, name) for name in group.sources if name in graph.producers]
     steps = {node.name: _step(graph, node, known) for node in makers}
-    least = max(LEAST_SCALE, max(steps.values(), default=0.0) * 2.0**-_FACTOR_BITS)
+    copied = [stream_unit(stream[name]) for name in group.members if name in stream]
+    largest = max((*steps.values(), *copied), default=0.0)
+    least = max(LEAST_SCALE, largest * 2.0**-_FACTOR_BITS)
     # What reads zeros reads tensors of the size of those that they come from, too.
     near = [_of_table(node, known) or steps[node.name] for node in makers]
     far = [_grown(node, step) for node, step in zip(makers, near, strict=True)]
     if max(near, default=0.0) == 0.0:
-        return Scales(least)
-    return Scales(least, min(max(EMPTY_SCALE, max(near) * 2.0**-_EMPTY_BITS), max(far)))
+        return Scales(least, max(EMPTY_SCALE, least))
+    empty = min(max(EMPTY_SCALE, max(near) * 2.0**-_EMPTY_BITS), max(far))
+    return Scales(least, max(empty, least))
 
 
 def _maker(graph: Graph, name: str) -> Node:

@@ -128,7 +128,7 @@ def _codes_of(
 ) -> Codes16 | None:
     """The codes of a group; None where the user's could be too large for what reads them."""
     held = with_constants(graph, group, source_range(group, lambda name: seen[name].range))
-    least = scales_of(graph, group, plan.codes).least * INT16_MAX
+    least = scales_of(graph, group, plan.codes, plan.stream).least * INT16_MAX
     magnitude = max(held.magnitude, least, *(_magnitude(seen[name]) for name in group.members))
     limits = [float(INT16_MAX)]
     for node, _ in readers:

@@ -121,7 +121,7 @@ def make_plan(
         makers = (graph.producers.get(name) for name in group.sources)
         return SOFTMAX if any(m and isinstance(m.attrs, ops.Softmax) for m in makers) else None
 
-    found = _searched(graph, frozenset(stream), seen)
+    found = _searched(graph, stream, seen)
     codes = planned(groups, of_attention, of_stream, of_softmax, found)
     placed = {name: _on_last_axis(graph, name, params) for name, params in codes.items()}
     return replace(plan, codes=placed)
@@ -154,11 +154,12 @@ def _on_last_axis(graph: Graph, name: str, params: QuantParams) -> QuantParams:
     return replace(params, axis=len(graph.shape(name)) - 1)
 
 
-def _searched(graph: Graph, stream: frozenset[str], seen: Mapping[str, Seen]) -> Rule:
+def _searched(graph: Graph, stream: Mapping[str, QuantParams], seen: Mapping[str, Seen]) -> Rule:
     """The rule that gives groups the parameters that lose least."""
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
-        return _group_params(graph, group, stream, seen, scales_of(graph, group, known))
+        scales = scales_of(graph, group, known, stream)
+        return _group_params(graph, group, frozenset(stream), seen, scales)
 
     return rule
 

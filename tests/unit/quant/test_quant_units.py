@@ -101,9 +101,29 @@ def norm_of_unit(n: Net, x: str, unit: float) -> str:
     return n(ops.Add(), y, n.conv(x, 4, unit, "d"))
 
 
+def little_in_stream(n: Net, x: str, unit: float) -> str:
+    """A sum before a norm whose second summand is next to nothing, and is read by a layer, too."""
+    a = n.conv(n.times(x, 1 / unit, "k"), 8, 1.0, "a")
+    y = n(ops.Unary(UnaryKind.GELU), n.conv(n.norm(a, 1e-5), 8, 1.0, "b", 1))
+    weight = n.const("little", n.rng.normal(size=(8, 1, 1, 8)) * 1e-13)
+    little = n(ops.Conv(), y, weight, "")
+    y = n(ops.Gemm(), little, n.normal("c", 8, 8, scale=0.3), "")
+    y = n(ops.Add(), n.norm(n(ops.Add(), a, little), 1e-5), y)
+    return n.times(n.conv(y, 4, 1.0, "d", 1), unit, "back")
+
+
 NETWORKS: dict[str, Callable[[Net, str, float], str]] = {
     each.__name__: each
-    for each in (within, scaled, weighted, multiplied, cancelled, normed, norm_of_unit)
+    for each in (
+        within,
+        scaled,
+        weighted,
+        multiplied,
+        cancelled,
+        normed,
+        norm_of_unit,
+        little_in_stream,
+    )
 }
 
 
