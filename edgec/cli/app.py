@@ -23,7 +23,6 @@ from edgec.cli.compress import compress
 from edgec.cli.doctor import doctor
 from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
-from edgec.cli.examples import COMMON
 from edgec.cli.explore import explore
 from edgec.cli.export import export
 from edgec.cli.flash import flash
@@ -90,10 +89,10 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
-    app.command(_name, cls=ReadableCommand)(begun(_command, has_more=_name in COMMON))
+    app.command(_name, cls=ReadableCommand)(begun(_command))
 
 _boards = typer.Typer(cls=ReadableGroup, context_settings={"help_option_names": ["-h", "--help"]})
-_boards.callback(invoke_without_command=True)(begun(boards))
+_boards.callback(invoke_without_command=True)(begun(boards, alone=False))
 _boards.command("show", cls=ReadableCommand)(begun(show_board))
 _boards.command("new", cls=ReadableCommand)(begun(new_board))
 app.add_typer(_boards, name="boards")

@@ -331,8 +331,8 @@ def _search(
     found, hint = "with --max-drop the size is found", "leave out one of the two"
     is_search = max_drop is not None
     by_accuracy = "with --max-drop the ratio is found"
-    no_estimate = "nothing is estimated without a search"
-    no_page = "nothing is drawn without a search"
+    no_estimate = "only a search has cycles to estimate"
+    no_page = "only a search has a page to write"
     refuse_without_effect(
         [
             Effect("--pool-size", pool_size is not None, not is_search, found, hint),

@@ -64,8 +64,8 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "explore": (
         "edgec explore model.onnx --board nucleo --calibration samples.npz",
-        "edgec explore model.onnx --board nucleo --calibration samples.npz --fit flash=64K \\\n"
-        '    --select "drop<=0.5 smallest flash"',
+        "edgec explore model.onnx --board nucleo --calibration samples.npz "
+        '--fit flash=64K --select "drop<=0.5 smallest flash"',
         "edgec explore --worker --storage shared/study.journal",
     ),
     "tune": (
@@ -86,21 +86,19 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
 """Command to command lines that work on one's own files."""
 
 COMMON: Mapping[str, frozenset[str]] = {
-    "compile": frozenset(
-        {"model", "board", "calibration", "normalize", "shape", "precision", "effort", "out"}
-        | {"labels", "optimize", "html", "verbose", "help", "help_all"}
-    ),
-    "tune": frozenset(
-        {"model", "board", "calibration", "normalize", "shape", "precision", "optimize", "tune"}
-        | {"again", "workers", "json", "project", "verbose", "help", "help_all"}
-    ),
-    "compress": frozenset(
-        {"models", "output", "calibration", "train", "evaluation", "pool_size", "max_drop"}
-        | {"board", "html", "normalize", "shape", "verbose", "help", "help_all"}
-    ),
-    "quantize": frozenset(
-        {"model", "output", "calibration", "train", "epochs", "evaluation", "normalize"}
-        | {"shape", "effort", "verbose", "help", "help_all"}
-    ),
+    name: frozenset(shown.split())
+    for name, shown in {
+        "compile": "model board calibration normalize shape precision effort out optimize fit html",
+        "check": "project data limit update tolerance markdown json",
+        "watch": "folder input normalize on port limit rate threshold json",
+        "evaluate": "folder data normalize on port limit html json",
+        "validate": "folder data normalize on port limit html json",
+        "profile": "folder input normalize memory on port html rate battery json",
+        "quantize": "model output calibration train epochs evaluation normalize shape effort json",
+        "compress": "models output calibration train evaluation pool_size bits max_drop board html "
+        "normalize",
+        "explore": "models board calibration data normalize fit trials workers select out json",
+        "tune": "model board calibration normalize shape precision optimize tune again workers",
+    }.items()
 }
-"""Command with many options to the parameters that `--help` shows; `--help-all` shows all."""
+"""Command with many options to the parameters that `--help` shows; others show all of theirs."""

@@ -55,14 +55,14 @@ def check_given(values: Mapping[str, Any]) -> None:
                 check(path)
 
 
-def begun(command: Callable[..., None], *, has_more: bool = False) -> Callable[..., None]:
+def begun(command: Callable[..., None], *, alone: bool = True) -> Callable[..., None]:
     """The command with one more option, `--verbose`, that turns logging on before it runs.
 
     The files that its options name are looked at before it loads anything (`cli.given`).
 
     Args:
         command: a function whose parameters are annotated for typer.
-        has_more: its `--help` leaves options out, which one more option shows, `--help-all`.
+        alone: no commands stand below it; one more option, `--help-all`, explains it in full.
     """
 
     @functools.wraps(command)
@@ -74,7 +74,7 @@ def begun(command: Callable[..., None], *, has_more: bool = False) -> Callable[.
             check_given(options)
         command(*arguments, **options)
 
-    more = {"verbose": Verbose, **({"help_all": HelpAll} if has_more else {})}
+    more = {"verbose": Verbose, **({"help_all": HelpAll} if alone else {})}
     hints = {**get_type_hints(command, include_extras=True), **more}
     added = (
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False) for name in more

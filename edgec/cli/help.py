@@ -8,6 +8,7 @@ Typer's own tables share the width between five columns; at 80 characters, names
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from edgec.cli.examples import COMMON, EXAMPLES, SHORT
+from edgec.cli.one_line import ONE_LINE
 from edgec.cli.values import check_given
 
 INPUT = "Input"
@@ -42,6 +44,14 @@ _LEFT_OUT = ("--show-completion",)
 """Options that the first screen has no room for: `--install-completion` does what people want."""
 _INDENT = 2
 _GAP = 2
+_NAMES_OF_A_LINE = 30
+"""Characters of names beside an explanation of one line."""
+_AT_THE_END = frozenset({"verbose", "help", "help_all"})
+"""Parameters of all commands, which one line for all of them names."""
+_OPTIONAL = re.compile(r"\[.*?\]")
+"""Parts of a value that may be left out."""
+_DEFAULT = re.compile(r"\[(default: [^;\]]+)[^\]]*\]$")
+"""A default that typer knows."""
 _NO_BREAK = "\N{NO-BREAK SPACE}"
 OTHERS = "Other options"
 _FEWEST = 3
@@ -55,7 +65,15 @@ _PANELS_OF = {
 }
 _PANEL_OF = {name: panel for panel, names in _PANELS_OF.items() for name in names.split()}
 """Section of a parameter that names none itself."""
-_KINDS = {"path": "FILE", "str": "TEXT", "int": "N", "int range": "N", "float": "NUMBER"}
+_KINDS = {
+    "path": "FILE",
+    "list": "FILE",
+    "list[Path]": "FILE",
+    "str": "TEXT",
+    "int": "N",
+    "int range": "N",
+    "float": "NUMBER",
+}
 """Types as help calls them, to the word for a value."""
 
 
@@ -85,35 +103,44 @@ class ReadableCommand(TyperCommand):
         return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  (typer's interface)
-        """Print usage, what the command does, the options that most need, and examples."""
-        self.print_help(ctx, COMMON.get(_words(ctx)))
+        """Print a screen: what the command does, the options that most need, examples."""
+        console = Console(highlight=False, soft_wrap=True, emoji=False)
+        width = max(min(console.width, _MOST), 20)
+        name = _words(ctx)
+        _print_wrapped(self.get_usage(ctx), console, width, "       ")
+        _print_wrapped(inspect.cleandoc(self.help or "").split("\n\n")[0], console, width)
+        console.print()
+        parameters = [each for each in self.get_params(ctx) if each.name not in _AT_THE_END]
+        common = COMMON.get(name, {each.name for each in parameters})
+        records = [_one_line(name, each, ctx) for each in parameters if each.name in common]
+        column = max((len(names) for names, _ in records), default=0)
+        for names, explanation in records:
+            for text in _option(names, explanation, width, column):
+                console.print(text)
+        hidden = len(parameters) - len(records)
+        more = {0: "All", 1: "One more option, and all"}.get(hidden, f"{hidden} more, and all")
+        _print_wrapped(f"{more} in full: edgec {name} --help-all", console, width)
+        console.print()
+        _print_examples(name, console, width)
 
-    def print_help(self, ctx: Any, shown: frozenset[str] | None = None) -> None:
-        """Print usage, what the command does, its options and examples.
+    def print_help(self, ctx: Any) -> None:
+        """Print usage, what the command does, its options and examples, everything in full.
 
         Args:
             ctx: typer's context of it.
-            shown: names of the parameters to show; None: all.
         """
         console = Console(highlight=False, soft_wrap=True, emoji=False)
         width = max(min(console.width, _MOST), 20)
-        usage = " ".join(self.get_usage(ctx).split())
-        for line in _wrapped(usage, width, "       "):
-            console.print(Text(line))
+        _print_wrapped(self.get_usage(ctx), console, width, "       ")
         for paragraph in inspect.cleandoc(self.help or "").split("\n\n"):
             console.print()
-            for line in _wrapped(" ".join(paragraph.split()), width):
-                console.print(Text(line))
-        for title, records in sections(self, ctx, shown).items():
+            _print_wrapped(paragraph, console, width)
+        for title, records in sections(self, ctx).items():
             console.print()
             console.print(Text(f"{title}:", style="bold"))
             for names, explanation in records:
                 for text in _option(names, explanation, width):
                     console.print(text)
-        hidden = len(self.get_params(ctx)) - len(shown or ())
-        if shown is not None:
-            console.print()
-            console.print(Text(f"edgec {_words(ctx)} --help-all shows {hidden} more options"))
         console.print()
         _print_examples(_words(ctx), console, width)
 
@@ -137,10 +164,8 @@ class ReadableGroup(TyperGroup):
             options = (record[0].split(", ")[0] for _, record in records)
             known = " ".join(f"[{name}]" for name in options if name not in _LEFT_OUT)
             usage = f"Usage: {ctx.command_path} {known} COMMAND ..."
-        for line in _wrapped(" ".join(usage.split()), width, "       "):
-            console.print(Text(line))
-        for line in _wrapped(" ".join((self.help or "").split()), width):
-            console.print(Text(line))
+        _print_wrapped(usage, console, width, "       ")
+        _print_wrapped(self.help or "", console, width)
         for name in self.list_commands(ctx):
             short = SHORT[f"{above} {name}".strip()]
             names = Text(f"{' ' * _INDENT}{name:<{_COMMANDS}}", style="cyan")
@@ -152,13 +177,18 @@ class ReadableGroup(TyperGroup):
             options = (
                 f"{_named(parameter, record[0])}: {record[1]}" for parameter, record in records
             )
-            for line in _wrapped(f"Options: {'  '.join(options)}", width, "  "):
-                console.print(Text(line))
+            _print_wrapped(f"Options: {' '.join(options)}", console, width, "  ")
             _print_examples(above, console, width)
             return
         # On one line, which click ends.
         (example,) = EXAMPLES[above]
         console.print(Text("Example: ", style="bold") + Text(example, style="green"), end="")
+
+
+def _print_wrapped(text: str, console: Console, width: int, indent: str = "") -> None:
+    """Print a paragraph, whatever its lines were."""
+    for line in _wrapped(" ".join(text.split()), width, indent):
+        console.print(Text(line))
 
 
 def _print_examples(words: str, console: Console, width: int) -> None:
@@ -189,26 +219,42 @@ def show_all(ctx: Any, value: bool) -> None:
         ctx.exit()
 
 
-def sections(
-    command: TyperCommand, ctx: Any, shown: frozenset[str] | None = None
-) -> dict[str, list[tuple[str, str]]]:
+def sections(command: TyperCommand, ctx: Any) -> dict[str, list[tuple[str, str]]]:
     """Names and explanation of each option and argument, by the title of their panel.
 
     Args:
         command: the command.
         ctx: typer's context of it.
-        shown: names of the parameters to show; None: all.
     """
     records = [
         (_panel(parameter), (_named(parameter, record[0]), record[1]))
         for parameter in command.get_params(ctx)
-        if shown is None or parameter.name in shown
         if (record := parameter.get_help_record(ctx)) is not None
     ]
     titles = sorted({title for title, _ in records}, key=(*PANELS, OTHERS).index)
     if len(titles) < _FEWEST:
         return {"Options": [record for _, record in records]}
     return {title: [record for panel, record in records if panel == title] for title in titles}
+
+
+def _one_line(command: str, parameter: Any, ctx: Any) -> tuple[str, str]:
+    """Shortest names of a parameter, and its explanation in a line."""
+    names, explanation = parameter.get_help_record(ctx)
+    names = _named(parameter, names)
+    if parameter.param_type_name == "option":
+        long = next(each for each in parameter.opts if each.startswith("--"))
+        short = [each for each in parameter.opts if not each.startswith("--")][:1]
+        value = names.rpartition(" ")[2] if " " in names.rpartition(", ")[2] else ""
+        value = _OPTIONAL.sub("", value).strip("<>")
+        names = f"{', '.join((*short, long))} {value}".rstrip()
+        if (
+            len(names) > _NAMES_OF_A_LINE and "," in value
+        ):  # the first of the values in a list says how they look
+            names = f"{', '.join((*short, long))} {value.partition(',')[0]},..."
+    own = ONE_LINE.get(f"{command} {parameter.name}", ONE_LINE.get(parameter.name))
+    text = own or parameter.help.removesuffix(".")
+    default = _DEFAULT.search(explanation)
+    return names, f"{text} [{default[1]}]" if default else text
 
 
 def _panel(parameter: Any) -> str:
@@ -224,8 +270,8 @@ def _named(parameter: Any, names: str) -> str:
     return names
 
 
-def _option(names: str, explanation: str, width: int) -> Iterator[Text]:
-    """The lines of one option."""
+def _option(names: str, explanation: str, width: int, most: int = _NAMES) -> Iterator[Text]:
+    """The lines of one option; names of at most `most` characters share one with the text."""
     text = " ".join(explanation.split())
     at = text.rfind(" [")
     if at >= 0 and text.endswith("]"):  # a default stays in one piece
@@ -236,12 +282,12 @@ def _option(names: str, explanation: str, width: int) -> Iterator[Text]:
         for line in _wrapped(text, width - 2 * _INDENT):
             yield Text(" " * 2 * _INDENT + line)
         return
-    column = _INDENT + _NAMES + _GAP
+    column = _INDENT + most + _GAP
     lines = _wrapped(text, width - column)
-    if len(names) > _NAMES:
+    if len(names) > most:
         yield Text(" " * _INDENT + names, style="cyan")
     else:
-        first = Text(" " * _INDENT + names.ljust(_NAMES + _GAP), style="cyan")
+        first = Text(" " * _INDENT + names.ljust(most + _GAP), style="cyan")
         yield first + Text(lines.pop(0) if lines else "", style="default")
     for line in lines:
         yield Text(" " * column + line)

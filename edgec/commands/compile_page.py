@@ -25,7 +25,10 @@ _ESTIMATE = "Cycles are an estimate from the firmware: the tab Profile has the d
 _VALIDATED = 10
 """Samples of a validation, layer by layer."""
 _NOTHING = More()
-_NO_PLACE = "This computer cannot run the build: it is no program for an emulator, nor for a host."
+_NO_PLACE = (
+    "This computer cannot run the build: that takes firmware and an emulator of its board, or C "
+    "for this computer."
+)
 _COUNT = "Instructions were counted in an emulator; there is no model of the time of this core."
 
 

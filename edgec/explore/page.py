@@ -24,11 +24,10 @@ from edgec.profile.plot import (
     css,
     curve,
     framed,
-    spaced,
 )
 from edgec.profile.points import Point as Mark
 from edgec.profile.points import with_points
-from edgec.profile.ticks import counted, ticks
+from edgec.profile.ticks import counted, levels
 
 _LEAST_RADIUS, _MOST_RADIUS = 4.0, 20.0
 _HUES = 6
@@ -131,7 +130,7 @@ def render_explore_html(state: State) -> str:
     )
     axes, lines = _parallel(built, on_front, task.space)
     step = (high - low) / _HUES
-    times = Axes(spaced(ticks(x)), ticks(y), "milliseconds", "points lost")
+    times = Axes(levels(x), levels(y), "milliseconds", "points lost")
     page = ExplorePage(
         title=", ".join(task.models),
         lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
@@ -254,7 +253,7 @@ def _history(state: State) -> Plot:
     sizes = [len(front_of(state.points[: i + 1], bounds)) for i in range(count)]
     x = Linear(0.0, float(max(count, 1)))
     y = Linear(0.0, 1.15 * max(*sizes, 1), 1.0, 0.0)
-    counts = spaced(ticks(x, counted, whole=True)), ticks(y, counted, whole=True)
+    counts = levels(x, counted, whole=True), levels(y, counted, whole=True)
     axes = Axes(*counts, "finished trials", "points of the front")
     plot = framed("history", "points of the front after each trial", axes, _HISTORY_HEIGHT)
     return replace(plot, curves=(curve((x.at(i + 1), y.at(n)) for i, n in enumerate(sizes)),))

@@ -17,6 +17,7 @@ from edgec.profile.plot import (
     LINE,
     NARROW,
     WIDE,
+    ZOOMS,
     Axes,
     Curve,
     Label,
@@ -28,10 +29,9 @@ from edgec.profile.plot import (
     css,
     curve,
     framed,
-    spaced,
 )
 from edgec.profile.points import Point, Rectangle, covers_any, labelled, with_points
-from edgec.profile.ticks import counted, ticks
+from edgec.profile.ticks import counted, levels
 from edgec.profile.types import LayerProfile, Profile
 from edgec.report.model import BufferReport
 
@@ -123,9 +123,9 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
 def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> Plot:
     """Chart of the arena: the buffers that live in each step."""
     x, y = _arena_axes(buffers, arena_bytes, steps)
-    numbers = spaced([Tick(x.at(step + 0.5), str(step)) for step in range(steps)])
-    levels = ticks(y, counted, step=_power_of_two(arena_bytes / 6))
-    axes = Axes(numbers, levels, "step", "bytes from the arena's start")
+    numbers = [Tick(x.at(step + 0.5), str(step)) for step in range(steps)]
+    addresses = levels(y, counted, whole=True, step=_power_of_two(arena_bytes / 6))
+    axes = Axes([numbers] * len(ZOOMS), addresses, "step", "bytes from the arena's start")
     plot = framed("arena", "tensors in the arena by step and address", axes)
     boxes = arena_boxes(buffers, arena_bytes, steps)
     marks = (
@@ -213,8 +213,8 @@ def roofline(found: Profile) -> Plot | None:
         return None
     x, y = _roofline_axes(found)
     axes = Axes(
-        spaced(ticks(x)),
-        ticks(y),
+        levels(x),
+        levels(y),
         "MACs per byte of weights, inputs and output",
         "cycles per MAC",
     )

@@ -18,10 +18,9 @@ from edgec.profile.plot import (
     Plot,
     accuracy_axis,
     framed,
-    spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
-from edgec.profile.ticks import counted, percent, ticks
+from edgec.profile.ticks import counted, levels, percent
 from edgec.report.console import shortened
 
 _RADIUS = 7.0
@@ -127,8 +126,8 @@ def _flash_chart(figures: Sequence[BuildFigures]) -> Plot | None:
         return None
     x = Linear(0.0, 1.08 * max(ms for _, ms, _ in places))
     y = Linear(0.0, 1.1 * max(flash for _, _, flash in places), 1.0, 0.0)
-    sizes = ticks(y, counted, whole=True)
-    axes = Axes(spaced(ticks(x)), sizes, "milliseconds of a run", "bytes of flash")
+    sizes = levels(y, counted, whole=True)
+    axes = Axes(levels(x), sizes, "milliseconds of a run", "bytes of flash")
     points = [_point(each, x.at(ms), y.at(flash)) for each, ms, flash in places]
     plot = framed("flash", "bytes of flash over time of a run", axes)
     return with_points(plot, (), labelled(points, HEIGHT))
@@ -141,7 +140,7 @@ def _accuracy_chart(figures: Sequence[BuildFigures]) -> Plot | None:
         return None
     x = Linear(0.0, 1.08 * max(ms for _, ms, _ in places))
     y = accuracy_axis([right for _, _, right in places])
-    axes = Axes(spaced(ticks(x)), ticks(y, percent), "milliseconds of a run", "accuracy")
+    axes = Axes(levels(x), levels(y, percent), "milliseconds of a run", "accuracy")
     points = [_point(each, x.at(ms), y.at(right)) for each, ms, right in places]
     plot = framed("accuracy", "accuracy over time of a run", axes)
     return with_points(plot, (), labelled(points, HEIGHT))

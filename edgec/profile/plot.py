@@ -18,6 +18,8 @@ CHARACTER, LINE = 7.2, 16.0
 """Room in pixels for a character of a plot's texts, and for a line: those of wide fonts."""
 NARROW, WIDE = (230.0, 600.0), (600.0, 1200.0)
 """Least and most pixels of a frame on a narrow and on a wide page; `_style.html.j2` turns there."""
+ZOOMS = (1, 2, 4, 8)
+"""Enlargements of a plot; each has ticks of its own."""
 _GRID = 1000.0
 """Units of the drawings of curves in each direction."""
 _TICK_GAP = 10.0
@@ -65,6 +67,22 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """Texts of both axes at one enlargement.
+
+    Attributes:
+        zoom: the enlargement, one of `ZOOMS`.
+        x, y: texts below the plot and beside it.
+        rules: places of the lines across it, as CSS.
+    """
+
+    zoom: int
+    x: tuple[Label, ...]
+    y: tuple[Label, ...]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
     """A plot, all positions final.
 
@@ -73,8 +91,7 @@ class Plot:
         words: what it shows, for screen readers.
         height: pixels of the frame from top to bottom.
         x_name, y_name: names of the axes.
-        ticks: texts of both axes.
-        rules: places of the lines across it, as CSS.
+        scales: texts of both axes, for each of `ZOOMS`.
         curves: lines in it.
         marks: its parts.
         labels: texts in them or beside them.
@@ -85,8 +102,7 @@ class Plot:
     height: float
     x_name: str
     y_name: str
-    ticks: tuple[Label, ...]
-    rules: tuple[str, ...]
+    scales: tuple[Scale, ...]
     curves: tuple[Curve, ...] = ()
     marks: tuple[Mark, ...] = ()
     labels: tuple[Label, ...] = ()
@@ -94,10 +110,10 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """Ticks and names of the axes of a plot."""
+    """Ticks of the axes of a plot for each of `ZOOMS`, and their names."""
 
-    x_ticks: Sequence[Tick]
-    y_ticks: Sequence[Tick]
+    x_ticks: Sequence[Sequence[Tick]]
+    y_ticks: Sequence[Sequence[Tick]]
     x_name: str
     y_name: str
 
@@ -139,11 +155,16 @@ def framed(name: str, words: str, axes: Axes, height: float = HEIGHT) -> Plot:
         height=height,
         x_name=axes.x_name,
         y_name=axes.y_name,
-        ticks=(
-            *(Label("tick y", css(top=tick.at), tick.text) for tick in axes.y_ticks),
-            *x_labels(axes.x_ticks),
-        ),
-        rules=tuple(css(top=tick.at) for tick in axes.y_ticks),
+        scales=tuple(map(_scale, ZOOMS, axes.x_ticks, axes.y_ticks)),
+    )
+
+
+def _scale(zoom: int, x_ticks: Sequence[Tick], y_ticks: Sequence[Tick]) -> Scale:
+    return Scale(
+        zoom=zoom,
+        x=x_labels(spaced(x_ticks, zoom)),
+        y=tuple(Label("tick y", css(top=tick.at), tick.text) for tick in y_ticks),
+        rules=tuple(css(top=tick.at) for tick in y_ticks),
     )
 
 
@@ -170,14 +191,15 @@ def level(y: float) -> Curve:
     return curve([(0.0, y), (1.0, y)], "floor")
 
 
-def spaced(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+def spaced(ticks: Sequence[Tick], zoom: int = 1) -> tuple[Tick, ...]:
     """Ticks of a horizontal axis whose texts are apart: every n-th, fewer of them on narrow pages.
 
     Args:
         ticks: from left to right.
+        zoom: enlargement of the plot.
     """
-    wide = ticks[:: _stride(ticks, WIDE[0])]
-    stride = _stride(wide, NARROW[0])
+    wide = ticks[:: _stride(ticks, zoom * WIDE[0])]
+    stride = _stride(wide, zoom * NARROW[0])
     return tuple(replace(tick, narrow=i % stride == 0) for i, tick in enumerate(wide))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 
-from edgec.profile.plot import CHARACTER, NARROW, WIDE, Curve, Label, Mark, Plot, css
+from edgec.profile.plot import CHARACTER, NARROW, WIDE, ZOOMS, Curve, Label, Mark, Plot, css
 
 _CORE = 5.0
 """Half of the part of a point, in pixels, that no label may cover."""
@@ -74,7 +74,7 @@ def labelled(points: Sequence[Point], height: float) -> tuple[Point, ...]:
     """The points with their labels right, above, below or left: the first place that is free.
 
     A place is free if it covers no other label and no point, and is inside the frame, at the least
-    and at the greatest width that a page shows it at.
+    and at the greatest width that a page shows it at, and at each of `ZOOMS`.
 
     Args:
         points: they.
@@ -90,15 +90,16 @@ def labelled(points: Sequence[Point], height: float) -> tuple[Point, ...]:
 def _places(
     points: Sequence[Point], height: float, widths: tuple[float, float]
 ) -> list[Place | None]:
-    taken = [[_core(point, height, width) for point in points] for width in widths]
+    frames = [(zoom * height, zoom * width) for width in widths for zoom in ZOOMS]
+    taken = [[_core(point, *frame) for point in points] for frame in frames]
     found: list[Place | None] = []
     for point in points:
         place = None
         for candidate in _candidates(point) if point.label else ():
-            boxes = [label_box(point, candidate, height, width) for width in widths]
+            boxes = [label_box(point, candidate, *frame) for frame in frames]
             fits = (
-                _inside(box, height, width) and not covers_any(box, others)
-                for box, others, width in zip(boxes, taken, widths, strict=True)
+                _inside(box, *frame) and not covers_any(box, others)
+                for box, others, frame in zip(boxes, taken, frames, strict=True)
             )
             if all(fits):
                 place = candidate

@@ -18,10 +18,9 @@ from edgec.profile.plot import (
     curve,
     framed,
     level,
-    spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
-from edgec.profile.ticks import counted, percent, ticks
+from edgec.profile.ticks import counted, levels, percent
 from edgec.workflow.pool_search import NO_TEST, PoolCurve, PoolPoint
 
 _CHOSEN, _TRIED = 9.0, 5.0
@@ -122,9 +121,7 @@ def pool_chart(searched: PoolCurve) -> Plot:
         level(y.at(searched.goal)),
         curve((mark.x, mark.y) for mark in marks),
     )
-    axes = Axes(
-        spaced(ticks(x, counted, whole=True)), ticks(y, percent), "stored bytes", "accuracy"
-    )
+    axes = Axes(levels(x, counted, whole=True), levels(y, percent), "stored bytes", "accuracy")
     plot = framed("pools", "accuracy over stored bytes", axes)
     return with_points(plot, lines, labelled(marks, HEIGHT))
 

@@ -17,10 +17,9 @@ from edgec.profile.plot import (
     curve,
     framed,
     level,
-    spaced,
 )
 from edgec.profile.points import Point, labelled, with_points
-from edgec.profile.ticks import counted, percent, ticks
+from edgec.profile.ticks import counted, levels, percent
 from edgec.profile.widths import TradeOff, WidthPoint
 
 _RADIUS = 6.0
@@ -64,8 +63,8 @@ def width_chart(found: TradeOff) -> Plot:
     ]
     marks.sort(key=lambda mark: mark.x)
     x_name = "cycles of one inference" if timed else "bits of an activation"
-    across = spaced(ticks(x, counted, whole=True, step=None if timed else 1.0))
-    axes = Axes(across, ticks(y, percent), x_name, "accuracy")
+    across = levels(x, counted, whole=True, step=None if timed else 1.0)
+    axes = Axes(across, levels(y, percent), x_name, "accuracy")
     lines = (level(y.at(found.float_accuracy)), curve((mark.x, mark.y) for mark in marks))
     plot = framed("widths", f"accuracy over {x_name}", axes)
     return with_points(plot, lines, labelled(marks, HEIGHT))

@@ -61,8 +61,8 @@ def warning_lines(report: Report) -> Iterator[str]:
     """Lines on what is wrong, or was not done; the first ones whole, of the others the number."""
     found = [*report.warnings]
     found += [
-        f"firmware.elf ran on this computer by {check.program}, not confined: neither Bubblewrap "
-        "nor namespaces work here"
+        f"firmware.elf ran on this computer by {check.program}, not confined: Bubblewrap "
+        "and namespaces both fail here"
         for check in report.checks
         if check.program and check.confined == "none"
     ]

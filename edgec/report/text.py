@@ -192,7 +192,7 @@ def check_words(check: CheckReport) -> tuple[str, str]:
 def confined_text(check: CheckReport) -> str:
     """Text about the programs that a check ran on this computer, and about their confinement."""
     if check.confined == "none":
-        how = "[yellow]not confined[/]: neither Bubblewrap nor namespaces work here"
+        how = "[yellow]not confined[/]: Bubblewrap and namespaces both fail here"
     else:
         how = f"confined by {check.confined}: no network, no file that it could write"
     return f"ran on this computer: firmware.elf, by {check.program}, {how}"

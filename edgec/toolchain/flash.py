@@ -53,7 +53,7 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
     if port is not None:
         if not _PROBE.fullmatch(port):
             raise ConfigError(
-                "neither a probe's serial number nor a folder nor a GDB server",
+                "is no probe's serial number, no folder and no GDB server",
                 where=f"--port {port[:80]!r}",
                 hint="give the serial number that the upload program lists, a mounted drive, or "
                 "gdb://HOST:PORT",

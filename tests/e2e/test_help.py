@@ -12,6 +12,7 @@ from typer.main import get_command
 
 from edgec.cli.app import app
 from edgec.cli.examples import COMMON, EXAMPLES
+from edgec.cli.one_line import ONE_LINE
 from edgec.target.board import list_boards
 
 COMMANDS = get_command(app).commands
@@ -20,7 +21,7 @@ Capsys = pytest.CaptureFixture[str]
 
 def help_of(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, width: int) -> str:
     monkeypatch.setenv("COLUMNS", str(width))
-    done = edgec(capsys, name, "--help-all" if name in COMMON else "--help")
+    done = edgec(capsys, name, "--help" if name == "boards" else "--help-all")
     assert (done.code, done.err) == (0, "")
     return done.out
 
@@ -53,23 +54,47 @@ def test_narrow_terminals(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name:
     assert max(map(len, text.splitlines())) <= max(40, longest + 4)
 
 
-def test_help_shows_what_most_people_need(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    for name, shown in COMMON.items():
-        parameters = {each.name: each for each in COMMANDS[name].params}
-        assert shown - {"help"} <= set(parameters)
-        text = edgec(capsys, name, "--help").out
-        for parameter in parameters.values():
-            if parameter.name.isidentifier() and parameter.opts[0].startswith("--"):
-                at_start = any(
-                    line.strip().startswith(tuple(parameter.opts)) for line in text.splitlines()
-                )
-                assert at_start == (parameter.name in shown), parameter.name
-        assert f"edgec {name} --help-all shows" in text
-
-
 ALL = [(name, command) for name, command in COMMANDS.items()]
 ALL += [(f"boards {name}", each) for name, each in COMMANDS["boards"].commands.items()]
+FREE_OF_LINES = {"verbose", "help", "help_all"}
+
+
+@pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
+def test_help_is_a_screen_with_the_options_that_most_need(
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, command: object
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = edgec(capsys, *name.split(), "--help").out
+    lines = text.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    if name == "boards":
+        return
+    parameters = {each.name: each for each in command.params if each.name not in FREE_OF_LINES}
+    shown = COMMON.get(name, set(parameters))
+    assert shown <= set(parameters)
+    assert len(shown) <= 11
+    for parameter in parameters.values():
+        if parameter.opts[0].startswith("-"):
+            starts = tuple(f"{option}{end}" for option in parameter.opts for end in " ,")
+            found = any(f"{line.strip()} ".startswith(starts) for line in lines)
+            assert found == (parameter.name in shown), parameter.name
+    (more,) = [line for line in lines if line.endswith(f"in full: edgec {name} --help-all")]
+    hidden = len(parameters) - len(shown)
+    count = more.split()[0].replace("One", "1")
+    assert count == (str(hidden) if hidden else "All")
+
+
+def test_lines_of_options_are_used_and_fit() -> None:
+    parameters = {(name, each.name): each for name, command in ALL for each in command.params}
+    for key, line in ONE_LINE.items():
+        *command, name = key.split()
+        using = [
+            each for each in parameters if each[1] == name and (not command or command == [each[0]])
+        ]
+        assert using, key
+        assert len(line) <= 48
+        assert not line.endswith(".") or line.endswith(", ...")
 
 
 @pytest.mark.parametrize(("name", "command"), ALL, ids=[name for name, _ in ALL])
@@ -80,7 +105,7 @@ def test_help_ends_with_examples_and_names_no_types(
     text = edgec(capsys, *name.split(), "--help").out
     examples = text.split("Examples:\n")[1].split()
     assert " ".join(EXAMPLES[name][-1].split()) in " ".join(examples)
-    for kind in ("<str>", "<path>", "<int>", "<int range>", "<float>", "<bool>"):
+    for kind in ("<str>", "<path>", "<int>", "<int range>", "<float>", "<bool>", "<list"):
         assert kind not in text
     options = {each for parameter in command.params for each in parameter.opts}
     for example in EXAMPLES[name]:

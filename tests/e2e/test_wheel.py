@@ -5,11 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from edgec.target.board import list_boards
 
@@ -46,15 +49,20 @@ def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin"
 
 
-def run(program: Path, *arguments: str | Path, cwd: Path) -> str:
-    """Standard output of a program that does not see this checkout or environment."""
+def finished(program: Path, *arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """A program that does not see this checkout or environment."""
     keep = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     path = f"{program.parent}{os.pathsep}/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
     environment = {**keep, "PATH": path, "HOME": str(cwd)}
     argv = [program, *arguments]
-    done = subprocess.run(
+    return subprocess.run(
         argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=600
     )
+
+
+def run(program: Path, *arguments: str | Path, cwd: Path) -> str:
+    """Standard output of a program that succeeds."""
+    done = finished(program, *arguments, cwd=cwd)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
     return done.stdout
 
@@ -137,3 +145,49 @@ def test_the_ci_script_of_a_new_project(scripts: Path, wheel: Path, tmp_path: Pa
     installed = script(PATH="/usr/local/bin:/usr/bin:/bin", EDGEC=str(wheel), **alone)
     assert installed.returncode == 2, installed.stderr
     assert "there are no figures to compare with" in installed.stderr
+
+
+MODEL, CALIBRATION = EXAMPLES / "digits_resnet.onnx", EXAMPLES / "digits_calibration.npz"
+BUILD = ("compile", MODEL, "--board", "nucleo", "--calibration", CALIBRATION)
+USES = {
+    "sim": ("profile", "plain"),
+    "images": ("compile", MODEL, "--board", "host", "--calibration", "images"),
+    "explore": (*BUILD, "--out", "fit", "--fit", "flash=64K"),
+    "train": ("quantize", MODEL, "--train", "labelled.npz", "--epochs", "1", "-o", "trained.onnx"),
+}
+"""Extra to a command that needs it, in a folder with a build."""
+
+
+def test_all_is_every_extra_of_a_user() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = extras["optional-dependencies"]
+    assert extras["all"] == [f"edgec[{','.join(USES)}]"]
+    page = (ROOT / "docs" / "install.md").read_text()
+    assert all(f"| `{extra}` |" in page for extra in (*USES, "all"))
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("extra", ["", *USES, "all"])
+def test_each_extra_alone(wheel: Path, tmp_path: Path, extra: str) -> None:
+    """Its commands work in a fresh environment, and others say which extra they need."""
+    environment = tmp_path / "env"
+    venv.create(environment, with_pip=True)
+    pip(environment / "bin" / "python", "install", f"{wheel}[{extra}]" if extra else wheel)
+    edgec = environment / "bin" / "edgec"
+    run(edgec, *BUILD, "--out", "plain", cwd=tmp_path)
+    with np.load(EXAMPLES / "digits_test.npz") as data:
+        np.savez(tmp_path / "labelled.npz", x=data["x"], y=data["y"])
+        (tmp_path / "images").mkdir()
+        for number, pixels in enumerate(data["x"][:20, 0]):
+            picture = Image.fromarray(np.round(255 * pixels).astype(np.uint8))
+            picture.save(tmp_path / "images" / f"{number}.png")
+    for needed, command in USES.items():
+        done = finished(edgec, *command, cwd=tmp_path)
+        if extra in (needed, "all"):
+            assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+        elif done.returncode:  # Pillow may come with another extra
+            package = "pip install unicorn capstone" if needed == "sim" else f"[{needed}]"
+            assert package in done.stderr
+            assert "Traceback" not in done.stderr
+        else:
+            assert needed == "images"

@@ -7,7 +7,9 @@ import re
 import shlex
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree
 
+import board_gallery
 import commands_page
 import pytest
 from documents import DOCUMENTS, code
@@ -102,6 +104,26 @@ def test_page_of_commands(request: pytest.FixtureRequest):
     if request.config.getoption("--update-golden"):
         commands_page.PAGE.write_text(fresh, "utf-8")
     assert text == fresh, "the page is out of date: pytest tests/unit/test_docs.py --update-golden"
+
+
+def test_gallery_of_boards(request: pytest.FixtureRequest):
+    fresh = board_gallery.files()
+    if request.config.getoption("--update-golden"):
+        board_gallery.PICTURES.mkdir(exist_ok=True)
+        for path in board_gallery.PICTURES.glob("*.svg"):
+            path.unlink()
+        for path, text in fresh.items():
+            path.write_text(text, "utf-8")
+    there = {*board_gallery.PICTURES.glob("*.svg"), board_gallery.PAGE}
+    assert there == set(fresh)
+    stale = [path.name for path, text in fresh.items() if path.read_text("utf-8") != text]
+    assert stale == [], "out of date: pytest tests/unit/test_docs.py --update-golden"
+    page = board_gallery.PAGE.read_text("utf-8")
+    assert page.count("](assets/boards/") == len(board_gallery.boards()) >= 28
+    for path in fresh:
+        if path.suffix == ".svg":
+            drawing = ElementTree.parse(path).getroot()
+            assert drawing.find("{http://www.w3.org/2000/svg}title").text
 
 
 def messages() -> set[str]:

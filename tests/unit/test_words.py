@@ -46,6 +46,23 @@ def test_no_text_has_unclear_words(pattern: str):
     assert not found, "\n".join([UNCLEAR[pattern], *found])
 
 
+UNBOUND = re.compile(r"(It|Its|They|Their|Those|That|Such|Both|Neither) ")
+"""Openings of paragraphs that point to another paragraph."""
+TURNED = re.compile(r"(So (is|are|do|does|has|have|was|did)|Neither|Nor) ")
+"""Openings of sentences whose subject and verb stand in the sentence before."""
+
+
+@pytest.mark.parametrize("path", [path for path in TEXTS if path.suffix == ".md"], ids=str)
+def test_paragraphs_and_sentences_of_documents_stand_alone(path: Path):
+    text = re.sub(r"^```.*?^```", "", path.read_text("utf-8"), flags=re.S | re.M)
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith(("|", "#")))
+    for paragraph in re.split(r"\n\s*\n", prose):
+        flat = " ".join(paragraph.split())
+        assert not UNBOUND.match(flat), f"say what: {flat[:100]}"
+        for sentence in re.split(r"(?<=[.!?:])\s+(?=[A-Z`])", flat):
+            assert not TURNED.match(sentence), f"subject first: {sentence[:100]}"
+
+
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """Line and text of each docstring of a module, and of each text after a constant."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_samples import builds, evaluation, pages
+from page_scripts import without_zoom
 from profile_samples import sample_report
 
 from edgec.profile.compare_html import render_compare_html
@@ -88,7 +89,7 @@ def test_names_of_classes_and_models_stay_text() -> None:
     page = render_evaluation_html(
         sample_report(NASTY), result(2), decided([0, 1], [1, 1], (NASTY, "b"))
     )
-    assert "<script" not in page
+    assert "<script" not in without_zoom(page)
     assert "&lt;/script&gt;" in page
     assert page == render_evaluation_html(
         sample_report(NASTY), result(2), decided([0, 1], [1, 1], (NASTY, "b"))
@@ -172,7 +173,7 @@ def test_builds_side_by_side() -> None:
     one = render_compare_html(builds()[:1])
     assert "figure" not in one.split("</style>")[1]
     hostile = replace(builds()[0], model=NASTY, folder=Path(NASTY))
-    assert "<script" not in render_compare_html((hostile, *builds()))
+    assert "<script" not in without_zoom(render_compare_html((hostile, *builds())))
 
 
 def test_samples_of_every_kind_are_shown() -> None:

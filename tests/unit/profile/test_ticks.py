@@ -11,8 +11,8 @@ import pytest
 from page_samples import search
 
 from edgec.explore.page import render_explore_html
-from edgec.profile.plot import Linear, Log
-from edgec.profile.ticks import counted, percent, round_step, ticks
+from edgec.profile.plot import ZOOMS, Linear, Log
+from edgec.profile.ticks import counted, levels, percent, round_step, ticks
 
 RNG = np.random.default_rng(3)
 
@@ -67,3 +67,18 @@ def test_trials_of_any_time_have_a_page(factor: float) -> None:
     )
     page = render_explore_html(replace(state, points=points))
     assert page.count('class="tick x') >= 4
+
+
+@pytest.mark.parametrize("kind", [Linear, Log])
+def test_enlarged_axes_have_more_marks(kind: type[Linear | Log]) -> None:
+    for _ in range(100):
+        low = 10.0 ** RNG.uniform(-3, 3)
+        axis = kind(low, low * 10.0 ** RNG.uniform(0.05, 4))
+        counts = [len(marks) for marks in levels(axis)]
+        assert len(counts) == len(ZOOMS)
+        assert counts == sorted(counts)
+        assert counts[0] == len(ticks(axis))
+        for marks in levels(axis):
+            assert len({mark.text for mark in marks}) == len(marks)
+    whole = levels(Linear(0, 6), counted, whole=True)
+    assert [mark.text for mark in whole[-1]] == ["0", "1", "2", "3", "4", "5", "6"]

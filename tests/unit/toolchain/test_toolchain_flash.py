@@ -117,7 +117,7 @@ def test_port_is_checked_before_it_reaches_a_command(
     tmp_path: Path, programs: Path, port: str
 ) -> None:
     note = provide(programs, "openocd")
-    with pytest.raises(ConfigError, match="neither a probe's serial number nor a folder"):
+    with pytest.raises(ConfigError, match="no probe's serial number, no folder"):
         upload(tmp_path, load_board("nucleo"), port=port)
     assert not note.exists()
 
