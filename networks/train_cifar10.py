@@ -2,15 +2,16 @@
 
 Stochastic gradient descent for residual networks and AdamW for transformers, with a one-cycle rate,
 in bfloat16 unless told otherwise, an average of the weights over the last steps (what is
-exported), seeded.  A run that was interrupted goes on from its last epoch (networks/checkpoints,
-not kept in git).
+exported), seeded.  `--teacher` names a network of this folder whose outputs are learned as well as
+the labels.  A run that was interrupted goes on from its last epoch (networks/checkpoints, not kept
+in git), and gives what it would have given in one piece.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -24,16 +25,23 @@ import resnets
 import shufflenet
 import torch
 from onnx_file import export
-from schedule import average_decay, one_cycle
+from schedule import MOST_KEPT, average_decay, held, held_steps, one_cycle
+from teacher import Views
 from torch import nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from edgec.finetune.loss import Loss
 
 HERE = Path(__file__).resolve().parent
 BATCH = 128
 SMOOTHING = 0.05
 DECAY_SGD, PEAK_SGD = 5e-4, 0.2
 DECAY_ADAMW, PEAK_ADAMW = 0.05, 2e-3
+VIEWS = 4
+TAUGHT = Loss(distillation=0.9, temperature=4.0)
+SETTINGS = ("network", "epochs", "rate", "hold", "seed", "float32", "teacher")
+"""Options that a run keeps from its first epoch to its last."""
 BINARY = {"binary": binary.build}
 TRANSFORMERS = {"cct": cct.CCT, "mobilevit": mobilevit.build}
 OTHERS: dict[str, Callable[[], nn.Module]] = {
@@ -73,29 +81,48 @@ def accuracy(model: nn.Module, images: cifar10.Images, device: str) -> float:
 
 def epoch(
     model: nn.Module, average: AveragedModel, optimizer: torch.optim.Optimizer,
-    images: cifar10.Images, number: int, epochs: int, args: argparse.Namespace,
+    images: cifar10.Images, views: Views | None, number: int, args: argparse.Namespace,
 ) -> float:  # fmt: skip
-    """One pass over the training images; the mean loss."""
+    """One pass over the training images, in a view with its teacher's outputs or varied anew.
+
+    Returns:
+        The mean loss.
+    """
     model.train()
+    varied, wanted = (None, None) if views is None else views.of(number)
     generator = torch.Generator().manual_seed(args.seed * 1000 + number)
     batches = torch.randperm(len(images.y), generator=generator).split(BATCH)
     total = 0.0
     for index, batch in enumerate(batches):
         step = number * len(batches) + index
-        optimizer.param_groups[0]["lr"] = one_cycle(step, epochs * len(batches), args.rate)
-        x = cifar10.normalise(cifar10.augment(images.x[batch], generator).to(args.device))
+        rate = (held if args.hold else one_cycle)(step, args.epochs * len(batches), args.rate)
+        optimizer.param_groups[0]["lr"] = rate
+        taken = cifar10.augment(images.x[batch], generator) if varied is None else varied[batch]
+        x = cifar10.normalise(taken.to(args.device))
         x = x.contiguous(memory_format=torch.channels_last)
         with torch.autocast(args.device, torch.bfloat16, enabled=not args.float32):
-            output = model(x)
-        loss = functional.cross_entropy(
-            output.float(), images.y[batch].to(args.device), label_smoothing=SMOOTHING
-        )
+            output = model(x).float()
+        labels = images.y[batch].to(args.device)
+        if wanted is None:
+            loss = functional.cross_entropy(output, labels, label_smoothing=SMOOTHING)
+        else:
+            loss = TAUGHT(output, wanted[batch].to(args.device), labels)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         average.update_parameters(model)
         total += float(loss.detach())
     return total / len(batches)
+
+
+def goes_on(old: Mapping[str, str], new: Mapping[str, str], done: int) -> bool:
+    """Whether a run with the settings `new` would have done the same `done` epochs as one of `old`.
+
+    With --hold that is so for any number of epochs, as long as the rate has not begun to fall.
+    """
+    epochs = min(int(old["epochs"]), int(new["epochs"]))
+    same = new["hold"] == str(True) and done <= held_steps(epochs)
+    return dict(old) == {**new, "epochs": old["epochs"] if same else new["epochs"]}
 
 
 def train(args: argparse.Namespace) -> nn.Module:
@@ -105,23 +132,30 @@ def train(args: argparse.Namespace) -> nn.Module:
     validation = cifar10.load(args.data_dir, "validation")
     model = build(args.network).to(args.device, memory_format=torch.channels_last)
     steps = args.epochs * -(-len(images.y) // BATCH)
-    kept = get_ema_multi_avg_fn(average_decay(steps))
+    kept = get_ema_multi_avg_fn(MOST_KEPT if args.hold else average_decay(steps))
     average = AveragedModel(model, multi_avg_fn=kept, use_buffers=True)
     optimizer = make_optimizer(model, args.network, args.rate)
     states = {"model": model, "average": average, "optimizer": optimizer}
     checkpoint = HERE / "checkpoints" / f"{args.network}.pt"
     checkpoint.parent.mkdir(exist_ok=True)
+    settings = {name: str(getattr(args, name)) for name in SETTINGS}
     first = 0
     if checkpoint.exists() and not args.restart:
         saved = torch.load(checkpoint, weights_only=True)
-        first = saved.pop("epoch")
-        for name, state in saved.items():
-            states[name].load_state_dict(state)
+        if not goes_on(saved["settings"], settings, saved["epoch"]):
+            raise SystemExit(
+                f"{checkpoint}: a run with other options, {saved['settings']}: give them again, or "
+                "--restart"
+            )
+        first = saved["epoch"]
+        for name, state in states.items():
+            state.load_state_dict(saved[name])
+    views = Views(args.teacher, images, VIEWS, args.seed, args.device) if args.teacher else None
     for number in range(first, args.epochs):
         start = time.perf_counter()
-        loss = epoch(model, average, optimizer, images, number, args.epochs, args)
+        loss = epoch(model, average, optimizer, images, views, number, args)
         saved = {name: state.state_dict() for name, state in states.items()}
-        torch.save({**saved, "epoch": number + 1}, checkpoint)
+        torch.save({**saved, "epoch": number + 1, "settings": settings}, checkpoint)
         score = accuracy(average, validation, args.device)
         seconds = time.perf_counter() - start
         print(f"{args.network} epoch {number + 1}/{args.epochs}: loss {loss:.3f}, "
@@ -138,6 +172,11 @@ def main() -> None:
     cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--rate", type=float, help="the highest learning rate")
+    parser.add_argument(
+        "--hold", action="store_true",
+        help="hold the rate until three fifths of the run; until then --epochs may be changed",
+    )  # fmt: skip
+    parser.add_argument("--teacher", type=Path, help="float ONNX file to learn from")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--float32", action="store_true", help="faster for depthwise layers")

@@ -22,6 +22,7 @@ from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
+    RENEW_HELP,
     VIEWS_HELP,
     Json,
     NormalizeOption,
@@ -143,6 +144,7 @@ def compress(
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
     ] = False,
     views: Annotated[int | None, typer.Option(min=1, help=VIEWS_HELP)] = None,
+    renew: Annotated[bool, typer.Option("--renew", help=RENEW_HELP)] = False,
     device: Annotated[str, typer.Option(metavar="auto|cpu|cuda", help="Where to train.")] = "auto",
     devices: Annotated[
         int, typer.Option(help="GPUs that share each batch (with cpu: processes).")
@@ -199,6 +201,7 @@ def compress(
         "teacher": teacher is not None,
         "augment": augment,
         "views": views is not None,
+        "renew": renew,
         "device": device != "auto",
         "devices": devices != 1,
     }
@@ -207,7 +210,7 @@ def compress(
         Effect(f"--{option}", given, bool(train), why, "add --train")
         for option, given in trains.items()
     )
-    how = Training(epochs or 0, augment, device, seed, teacher, devices, views or 0)
+    how = Training(epochs or 0, augment, device, seed, teacher, devices, views or 0, renew)
     compilation = IntegerOptions(
         shapes=shapes_of(shape),
         state=StatePairs.parse(state or []),

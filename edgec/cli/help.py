@@ -60,7 +60,7 @@ _PANELS_OF = {
     INPUT: "model models folder folders calibration data input normalize evaluation shape state "
     "max_length on port limit length memory measured bits board find like manifest name project",
     OUTPUT: "output out html json markdown labels",
-    TRAINING: "train epochs teacher augment views device devices seed",
+    TRAINING: "train epochs teacher augment views renew device devices seed",
     POOLS: "pool_size pools ratio terms max_drop group signed layers reorder shared_pool",
 }
 _PANEL_OF = {name: panel for panel, names in _PANELS_OF.items() for name in names.split()}

@@ -344,6 +344,10 @@ VIEWS_HELP = (
     "Ways in which the images are varied, in turn from epoch to epoch: the teacher is asked once "
     "for each, which is faster with a large one (default: anew in each epoch)."
 )
+RENEW_HELP = (
+    "With --views: draw one of them anew each time that all have been seen, so that images never "
+    "stop changing, and ask the teacher for it."
+)
 DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
 
 

@@ -15,6 +15,7 @@ from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
+    RENEW_HELP,
     VIEWS_HELP,
     BiasCorrection,
     EffortOption,
@@ -90,6 +91,9 @@ def quantize(
     views: Annotated[
         int | None, typer.Option(min=1, help=VIEWS_HELP, rich_help_panel=TRAINING)
     ] = None,
+    renew: Annotated[
+        bool, typer.Option("--renew", help=RENEW_HELP, rich_help_panel=TRAINING)
+    ] = False,
     device: Annotated[
         str,
         typer.Option(metavar="auto|cpu|cuda", help="Where to train.", rich_help_panel=TRAINING),
@@ -125,6 +129,7 @@ def quantize(
         "teacher": teacher is not None,
         "augment": augment,
         "views": views is not None,
+        "renew": renew,
         "device": device != "auto",
         "seed": seed is not None,
     }
@@ -143,7 +148,7 @@ def quantize(
     samples, labelled, measured = (
         each[0] if each else None for each in samples_of_each(given, normalize)
     )
-    how = Training(epochs or 0, augment, device, seed or 0, teacher, views=views or 0)
+    how = Training(epochs or 0, augment, device, seed or 0, teacher, 1, views or 0, renew)
     with status("quantizing") as say:
         result = quantize_model(
             model,

@@ -21,6 +21,12 @@ from edgec.workflow.accuracy import Accuracy
 from edgec.workflow.exported import exported
 
 SUFFIX = ".bits.onnx"
+_RATE = 5e-4
+"""Peak of the learning rate.
+
+The start is nearly as good as the float network: the rate of pools, four times this, spoils more of
+it than a short training mends (docs/few-bits.md).
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
 
     each = loaded(job, training, options.compilation, progress, check)
     graph = narrowed(each.model.graph, each.calibration, options.weights, progress)
-    plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels)
+    plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels, rate=_RATE)
     graph, epochs = tuned(each, graph, recipe_of(job, training, plain), progress)
     report = narrow_report(each.model.graph, graph, each.calibration, options.weights)
     data = exported(graph)

@@ -84,6 +84,7 @@ def recipe_of(job: Job, training: Training, recipe: FinetuneOptions) -> Finetune
         recipe,
         augmentation=Augmentation() if training.augment else None,
         views=training.views,
+        renew=training.renew,
         seed=training.seed,
         device=training.device,
         devices=training.devices,

@@ -177,6 +177,7 @@ def _recipe(train: IntegerTraining, output: Path) -> IntegerRecipe:
     recipe = IntegerRecipe(
         augmentation=Augmentation() if how.augment else None,
         views=how.views,
+        renew=how.renew,
         seed=how.seed,
         device=how.device,
         checkpoint=checkpoint_of(output),

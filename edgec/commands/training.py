@@ -29,6 +29,7 @@ class Training:
         devices: how many of them share each batch.
         views: ways in which the samples are varied, for each of which the teacher is asked once; 0:
             they are varied anew in each epoch.
+        renew: each time that all of these have been seen, one is drawn anew.
         seed: seed of the random numbers.
         teacher: a float model to learn from, with the same inputs and classes; None: the model
             itself, as it was before.
@@ -41,6 +42,7 @@ class Training:
     teacher: Path | None = None
     devices: int = 1
     views: int = 0
+    renew: bool = False
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -70,6 +72,8 @@ def training_data(samples: Samples, model: RealModel, how: Training) -> Labelled
                 "without --augment there is one view of the samples",
                 "give --views 1, or add --augment",
             ),
+            Effect("--renew", how.renew, how.views > 0, "images are drawn anew in each epoch"),
+            Effect("--renew", how.renew, how.augment, "images stay as they are", "add --augment"),
         ]
     )
     data = labelled_data(samples, model)

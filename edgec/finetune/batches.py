@@ -1,16 +1,17 @@
 """Training samples as batches of tensors.
 
-A teacher that is larger than the student takes most of the time of a training.  Where samples are
-varied in a few ways only, epoch after epoch in turn, it is asked once for each.
+Samples lie on the device that trains, as far as its memory holds them, and are varied there, a
+batch at a time.  A teacher that is larger than the student takes most of the time of a training.
+Where samples are varied in a few ways only, epoch after epoch in turn, it is asked once for each;
+new ways may take the place of old ones as the run goes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import torch
-from torch.nn import functional
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Progress, no_progress
@@ -24,16 +25,19 @@ _EVALUATED = 256
 
 
 class Samples:
-    """Training data, moved to a device batch by batch.
+    """Training data on a device.
 
     Attributes:
         count: number of samples.
+        device: where batches are.
     """
 
     def __init__(self, data: TrainingData, device: torch.device) -> None:
-        self._inputs = {name: _tensor(array) for name, array in data.inputs.items()}
-        self._labels = _tensor(data.labels)
-        self._device = device
+        found = {name: _tensor(array) for name, array in data.inputs.items()}
+        place = device if _fits(found.values(), device) else torch.device("cpu")
+        self._inputs = {name: x.to(place) for name, x in found.items()}
+        self._labels = _tensor(data.labels).to(device)
+        self.device = device
         self.count = len(self._labels)
 
     def steps(self, batch: int) -> int:
@@ -56,10 +60,12 @@ class Samples:
 
     def batch(self, index: torch.Tensor, moves: Mapping[str, Moves]) -> Batch:
         """Samples by their numbers [N], varied as `moves` says of these N."""
-        inputs = {name: x[index] for name, x in self._inputs.items()}
-        inputs |= {name: moved(inputs[name], each) for name, each in moves.items()}
-        found = {name: x.to(self._device) for name, x in inputs.items()}
-        return found, self._labels[index].to(self._device)
+        inputs = {
+            name: moved(x, index, moves[name]) if name in moves else x[index.to(x.device)]
+            for name, x in self._inputs.items()
+        }
+        found = {name: x.to(self.device) for name, x in inputs.items()}
+        return found, self._labels[index.to(self.device)]
 
     def ordered(self) -> Iterator[Batch]:
         """All samples as they are."""
@@ -109,20 +115,41 @@ class Moves:
         return Moves(self.shift, self.down[index], self.right[index], self.mirrored[index])
 
 
-def moved(x: torch.Tensor, moves: Moves) -> torch.Tensor:
-    """Images [N, H, W, C], each shifted and mirrored by its own entry; zeros fill the edges."""
-    count, height, width, _ = x.shape
-    shift = moves.shift
-    padded = functional.pad(x, (0, 0, shift, shift, shift, shift))
+def moved(x: torch.Tensor, index: torch.Tensor, moves: Moves) -> torch.Tensor:
+    """Some of the images [M, H, W, C], each shifted and mirrored by its own entry.
+
+    Args:
+        x: all images.
+        index: int64 [N], which.
+        moves: how each of the N chosen images is varied.
+
+    Returns:
+        [N, H, W, C] on the device of `x`; zeros fill the edges.
+    """
+    _, height, width, channels = x.shape
     column = torch.arange(width)
-    rows = moves.down + torch.arange(height)
-    columns = moves.right + torch.where(moves.mirrored, width - 1 - column, column)
-    each = torch.arange(count)[:, None, None]
-    return padded[each, rows[:, :, None], columns[:, None, :]]
+    rows = moves.down - moves.shift + torch.arange(height)
+    columns = moves.right - moves.shift
+    columns = columns + torch.where(moves.mirrored, width - 1 - column, column)
+    index, rows, columns = (each.to(x.device) for each in (index, rows, columns))
+    high, wide = (rows >= 0) & (rows < height), (columns >= 0) & (columns < width)
+    line = index[:, None] * height + rows.clamp(0, height - 1)
+    pixel = line[:, :, None] * width + columns.clamp(0, width - 1)[:, None, :]
+    found = x.reshape(-1, channels).index_select(0, pixel.reshape(-1))
+    found = found.reshape(len(index), height, width, channels)
+    return found.masked_fill_(~(high[:, :, None] & wide[:, None, :])[..., None], 0.0)
 
 
 def _tensor(array: Array) -> torch.Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def _fits(tensors: Iterable[torch.Tensor], device: torch.device) -> bool:
+    """Whether samples take no more than half of what is free on a device."""
+    if device.type != "cuda":
+        return True
+    free, _ = torch.cuda.mem_get_info(device)
+    return 2 * sum(x.numel() * x.element_size() for x in tensors) <= free
 
 
 _SEEDS = 1_000_033
@@ -139,7 +166,7 @@ class View:
     Attributes:
         samples: what is varied.
         moves: by input, how it is.
-        logits: float32 [N, classes], what the teacher says.
+        logits: float32 [N, classes], what the teacher says, on the samples' device.
     """
 
     samples: Samples
@@ -163,7 +190,7 @@ class Views:
 
         Args:
             samples: what is trained on.
-            recipe: how many variants there are, 1 or more, and how they are drawn.
+            recipe: how many variants there are, 1 or more, how they are drawn and renewed.
             answer: the teacher's logits for a batch.
             classes: logits of a sample.
             part: what this process asks for; the others do the rest.
@@ -174,25 +201,41 @@ class Views:
         check_views(recipe.views, samples.count, classes)
         self._samples, self._recipe, self._answer = samples, recipe, answer
         self._classes, self._part = classes, part
-        self._known: dict[int, View] = {}
+        self._known: dict[int, tuple[int, View]] = {}
 
     def of(self, epoch: int, progress: Progress = no_progress) -> View:
         """The variant of an epoch, from 0.  It depends on the recipe's seed and the epoch alone."""
-        augmentation = self._recipe.augmentation_in(epoch)
-        number = _PLAIN if augmentation is None else epoch % self._recipe.views
-        if number not in self._known:
-            self._known[number] = self._made(number, augmentation, progress)
-        return self._known[number]
+        recipe = self._recipe
+        augmentation = recipe.augmentation_in(epoch)
+        place, number = _PLAIN, _PLAIN
+        if augmentation is not None:
+            place = epoch % recipe.views
+            number = drawing(epoch, recipe.views) if recipe.renew else place
+        if place not in self._known or self._known[place][0] != number:
+            self._known[place] = number, self._made(number, augmentation, progress)
+        return self._known[place][1]
 
     def _made(self, number: int, augmentation: Augmentation | None, progress: Progress) -> View:
         samples = self._samples
         generator = torch.Generator().manual_seed(self._recipe.seed * _SEEDS + number + 1)
         moves = samples.moves(samples.count, augmentation, generator)
-        view = View(samples, moves, torch.zeros(samples.count, self._classes))
+        logits = torch.zeros(samples.count, self._classes)
+        view = View(samples, moves, logits)
         # The same batches whenever it is made: a run that goes on gets the same numbers.
         for index in torch.arange(samples.count).split(_BATCH * self._part.count):
             progress("asking the teacher", int(index[0]), samples.count)
             mine = self._part.of(index)
-            view.logits[mine] = self._answer(view.batch(mine)[0]).cpu()
-        self._part.add_up(view.logits)
-        return view
+            logits[mine] = self._answer(view.batch(mine)[0]).cpu()
+        self._part.add_up(logits)
+        return replace(view, logits=logits.to(samples.device))
+
+
+def drawing(epoch: int, views: int) -> int:
+    """The number of the drawing that an epoch sees, where one of the views is drawn anew each time
+    that all have been seen, each in its turn.
+
+    The first drawings, 0 to views - 1, are those of the first epochs.
+    """
+    turn, place = divmod(epoch, views)
+    latest = turn - (turn - 1 - place) % views
+    return place if latest < 1 else views + latest - 1

@@ -53,7 +53,11 @@ class Layer(nn.Module):
         """[N, H, W, I] to [N, OH, OW, O], or [..., K] to [..., N]."""
         weight = self.weight if self.pooled is None else self.pooled
         if self.is_conv:
-            y = convolved(self.node.attrs_as(ops.Conv), x, weight)
+            attrs = self.node.attrs_as(ops.Conv)
+            if self.norm is None and self.watched is None:
+                # A bias that is added apart is float32, and makes float32 of bfloat16.
+                return nhwc(convolved(attrs, x, weight, self.bias))
+            y = convolved(attrs, x, weight)
             if self.watched is not None:
                 self._see(y)
             return nhwc(y + self.bias[:, None, None] if self.norm is None else self.norm(y))

@@ -86,15 +86,15 @@ def padded(x: Tensor, pads: Pads2D, value: float) -> Tensor:
     return functional.pad(x, (0, 0, left, right, top, bottom), value=value)
 
 
-def convolved(attrs: ops.Conv, x: Tensor, weight: Tensor) -> Tensor:
-    """Sums of a convolution: [N, H, W, I] and [O, KH, KW, I/group] to [N, O, OH, OW]."""
+def convolved(attrs: ops.Conv, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """A convolution: [N, H, W, I], [O, KH, KW, I/group] and maybe [O] to [N, O, OH, OW]."""
     top, left, bottom, right = attrs.pads
     even = (top, left) == (bottom, right)
     if not even:
         x = padded(x, attrs.pads, 0.0)
     padding = (top, left) if even else (0, 0)
     return functional.conv2d(
-        nchw(x), nchw(weight), None, attrs.strides, padding, attrs.dilations, attrs.group
+        nchw(x), nchw(weight), bias, attrs.strides, padding, attrs.dilations, attrs.group
     )
 
 

@@ -93,6 +93,7 @@ class Recipe:
         augmentation: None: the data as they are.
         views: ways in which the samples are varied, epoch after epoch in turn; the teacher is asked
             once for each.  0: they are varied anew, and the teacher is asked, in each epoch.
+        renew: each time that all views have been seen, one of them is drawn anew.
         plain: the data are as they are in this last share of the epochs, too.
         seed: seed of the order of the samples and of all that is drawn at random.
         device: "auto" (a GPU if there is one), "cpu" or "cuda".
@@ -107,6 +108,7 @@ class Recipe:
     temperature: float = 4.0
     augmentation: Augmentation | None = None
     views: int = 0
+    renew: bool = False
     plain: float = 0.0
     seed: int = 0
     device: str = "auto"

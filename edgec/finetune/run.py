@@ -26,6 +26,8 @@ from edgec.finetune.parallel import Part
 _WARM_UP = 0.2
 """Share of the steps in which the rate rises."""
 _SEEDS = 1_000_003
+_ASK_EVERY = 20
+"""Steps between two looks at the loss on a GPU, which computes ahead until it is asked."""
 Inputs = Mapping[str, torch.Tensor]
 
 
@@ -107,7 +109,9 @@ class Run:
             if recipe.views
             else None
         )
-        self._optimizer = torch.optim.AdamW(student.groups(), lr=recipe.rate)
+        self._optimizer = torch.optim.AdamW(
+            student.groups(), lr=recipe.rate, fused=student.device.type == "cuda"
+        )
 
     def epoch(self, number: int, progress: Progress, text: str) -> tuple[float, float]:
         """Train on all samples once.
@@ -125,10 +129,11 @@ class Run:
         """
         recipe = self._recipe
         generator = torch.Generator().manual_seed(recipe.seed * _SEEDS + number)
-        loss = hits = 0.0
+        losses = hits = torch.zeros((), dtype=torch.float64, device=self._student.device)
         seen = 0
         view = self._views.of(number, progress) if self._views else None
         first = number * self.steps_an_epoch
+        every = 1 if self._student.device.type == "cpu" else _ASK_EVERY
         progress(text, first, self.steps)
         numbers = self._samples.shuffled(recipe.batch, generator)
         for at, index in enumerate(numbers, first):
@@ -136,10 +141,13 @@ class Run:
             step = Step(at, self.steps, rate_share(at, self.steps))
             self._student.prepare(step, generator)
             part, right = self._step(step, inputs, labels, wanted)
-            loss, hits, seen = loss + part, hits + right, seen + len(labels)
-            progress(text, at + 1, self.steps)
-        loss, hits = self._part.total(loss, hits)
-        return loss / seen, hits / seen
+            losses, hits, seen = losses + part, hits + right, seen + len(labels)
+            if at % every == 0:
+                _need_finite(losses, step)
+                progress(text, at + 1, self.steps)
+        _need_finite(losses, step)
+        loss, right_ones = self._part.total(float(losses), float(hits))
+        return loss / seen, right_ones / seen
 
     def save(self, epochs: int, state: Mapping[str, Any] | None = None) -> None:
         """Put the state after a number of epochs, and more of the caller's, into the checkpoint."""
@@ -181,11 +189,11 @@ class Run:
             augmentation = self._recipe.augmentation_in(epoch)
             moves = self._samples.moves(len(index), augmentation, generator)
             return (*self._samples.batch(index, moves), None)
-        return (*view.batch(index), view.logits[index].to(self._student.device))
+        return (*view.batch(index), view.logits[index.to(view.logits.device)])
 
     def _step(
         self, step: Step, inputs: Inputs, labels: torch.Tensor, wanted: torch.Tensor | None
-    ) -> tuple[float, float]:
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """One step of the optimizer with this process's part of a batch.
 
         Args:
@@ -195,7 +203,7 @@ class Run:
             wanted: the teacher's logits; None: it is asked for them.
 
         Returns:
-            The sum of the losses of these samples, and how many were told right.
+            The sum of the losses of these samples, float64, and how many were told right.
         """
         count = len(labels)
         inputs = {name: self._part.of(x) for name, x in inputs.items()}
@@ -205,23 +213,31 @@ class Run:
         wanted = self._wanted(inputs) if wanted is None else self._part.of(wanted)
         outputs = self._student.outputs(inputs)
         loss = self._loss(outputs, wanted, labels)
-        if not math.isfinite(float(loss.detach())):
-            raise TrainingError(
-                "training diverged: the loss is no finite number",
-                where=f"step {step.number + 1} of {step.total}",
-                hint="look at the samples and at the teacher; edgec.finetune takes a lower rate",
-            )
         self._optimizer.zero_grad()
         # The mean over the parts is that over the batch.
         (loss * (self._part.count * len(labels) / count)).backward()
         self._part.average(p for group in self._optimizer.param_groups for p in group["params"])
         self._optimizer.step()
         self._student.finish(step)
-        return float(loss.detach()) * len(labels), float((outputs.argmax(1) == labels).sum())
+        return loss.detach().double() * len(labels), (outputs.argmax(1) == labels).sum()
 
     def _wanted(self, inputs: Inputs) -> torch.Tensor:
         with torch.no_grad(), mixed(self._student.device):
             return self._teacher(inputs).float()
+
+
+def _need_finite(losses: torch.Tensor, step: Step) -> None:
+    """Refuse to go on from a loss that is no finite number.
+
+    Raises:
+        TrainingError: it is none, in this step or not long before.
+    """
+    if not math.isfinite(float(losses)):
+        raise TrainingError(
+            "training diverged: the loss is no finite number",
+            where=f"step {step.number + 1} of {step.total}",
+            hint="look at the samples and at the teacher; edgec.finetune takes a lower rate",
+        )
 
 
 def chosen_device(name: str, devices: int = 1) -> torch.device:

@@ -40,9 +40,8 @@ def script(monkeypatch, tmp_path):
 
 def options(**changes):
     values = {"network": "cct", "data_dir": None, "epochs": 2, "rate": 1e-3, "seed": 1}
-    return argparse.Namespace(
-        **{**values, "device": "cpu", "float32": False, "restart": False, **changes}
-    )
+    values |= {"device": "cpu", "float32": False, "restart": False, "teacher": None, "hold": False}
+    return argparse.Namespace(**{**values, **changes})
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypatch):
@@ -60,6 +59,42 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypat
     assert whole.keys() == again.keys()
     for name, value in whole.items():
         torch.testing.assert_close(again[name], value, msg=name)
+
+
+def test_a_taught_training_goes_on_as_if_it_had_not_been_interrupted(script, monkeypatch):
+    teacher = NETWORKS / "resnet8_narrow_cifar10.onnx"
+    how = {"network": "binary", "teacher": teacher, "hold": True, "epochs": 3}
+    whole = script.train(options(**how)).state_dict()
+    # The first of three epochs is also the first of four: the rate has not begun to fall.
+    checkpoint = script.HERE / "checkpoints" / "binary.pt"
+    checkpoint.unlink()
+    measure, calls = script.accuracy, []
+
+    def interrupted(*found):
+        calls.append(found)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return measure(*found)
+
+    monkeypatch.setattr(script, "accuracy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        script.train(options(**{**how, "epochs": 4}))
+    again = script.train(options(**how)).state_dict()
+    for name, value in whole.items():
+        assert torch.equal(again[name], value), name
+    with pytest.raises(SystemExit, match="a run with other options"):
+        script.train(options(**{**how, "epochs": 5}))
+
+
+def test_a_held_rate_rises_stays_and_falls_to_nothing(script):
+    from schedule import held, held_steps
+
+    rates, until = [held(step, 5000, 0.5) for step in range(5000)], held_steps(5000)
+    assert rates[:300] == sorted(rates[:300])
+    assert set(rates[300:until]) == {0.5}
+    assert rates[until:] == sorted(rates[until:], reverse=True)
+    assert 0 < rates[-1] < 0.001
+    assert rates[:until] == [held(step, 10_000, 0.5) for step in range(until)]
 
 
 def test_optimizers(script):

@@ -234,12 +234,20 @@ def test_images_are_shifted_and_mirrored_only():
     x = torch.arange(1.0, 1 + 4 * 5 * 6 * 2).reshape(4, 5, 6, 2)
     generator = torch.Generator().manual_seed(0)
     none = Augmentation(mirror=False, shift=0)
-    assert torch.equal(moved(x, Moves.drawn(4, none, generator)), x)
+    every = torch.arange(4)
+    assert torch.equal(moved(x, every, Moves.drawn(4, none, generator)), x)
     moves = Moves.drawn(4, Augmentation(shift=2), generator)
-    found = moved(x, moves)
+    found = moved(x, every, moves)
     assert found.shape == x.shape
+    for image, before, down, right, mirrored in zip(
+        found, x, moves.down - 2, moves.right - 2, moves.mirrored, strict=True
+    ):
+        source = torch.nn.functional.pad(before.flip(1) if mirrored else before, (0, 0, 2, 2, 2, 2))
+        # A mirrored image is shifted first: its columns are those to the right, from the right.
+        y, x0 = int(down) + 2, 2 - int(right) if mirrored else int(right) + 2
+        assert torch.equal(image, source[y : y + 5, x0 : x0 + 6])
     few = torch.tensor([2, 0])
-    assert torch.equal(moved(x[few], moves.of(few)), found[few])
+    assert torch.equal(moved(x, few, moves.of(few)), found[few])
     for before, after in zip(x, found, strict=True):
         kept = set(after.flatten().tolist()) - {0.0}
         assert kept

@@ -14,7 +14,7 @@ from pooled_digits import constants, data, interrupting
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError
-from edgec.finetune.batches import Samples, Views
+from edgec.finetune.batches import Samples, Views, drawing
 from edgec.finetune.options import Augmentation, Recipe, TrainingData
 from edgec.finetune.parallel import Part
 from edgec.finetune.pooled import FinetuneOptions, finetune
@@ -81,6 +81,19 @@ def test_a_view_depends_on_seed_and_epoch_alone():
     assert not torch.equal(one.of(2).logits, other.of(2).logits)
 
 
+def test_one_view_after_the_other_is_drawn_anew():
+    seen = [drawing(epoch, 3) for epoch in range(15)]
+    assert seen == [0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5, 6, 4, 5]
+    teacher = Teacher()
+    found = views(teacher, augmentation=SHIFTED, renew=True)
+    each = [found.of(epoch) for epoch in range(8)]
+    assert teacher.asked == 5 * COUNT
+    assert each[1] is each[4]
+    assert not torch.equal(each[0].logits, each[3].logits)
+    alone = views(Teacher(), augmentation=SHIFTED, renew=True).of(7)
+    assert torch.equal(alone.logits, each[7].logits)
+
+
 def test_more_than_memory_holds_is_refused():
     with pytest.raises(ConfigError, match=r"9000000 views .* GiB") as caught:
         views(Teacher(), views=9_000_000)
@@ -94,9 +107,11 @@ OPTIONS = FinetuneOptions(
 )
 
 
-@pytest.mark.parametrize("devices", [1, 2])
-def test_a_run_with_views_repeats_resumes_and_learns(pooled: Graph, tmp_path: Path, devices: int):
-    options = replace(OPTIONS, devices=devices, checkpoint=tmp_path / "run.checkpoint")
+@pytest.mark.parametrize(("devices", "renew"), [(1, False), (2, True)])
+def test_a_run_with_views_repeats_resumes_and_learns(
+    pooled: Graph, tmp_path: Path, devices: int, *, renew: bool
+):
+    options = replace(OPTIONS, devices=devices, renew=renew, checkpoint=tmp_path / "run.checkpoint")
     whole = finetune(trained_digits(), pooled, data(1200), replace(options, checkpoint=None))
 
     with pytest.raises(KeyboardInterrupt):
