@@ -1,7 +1,4 @@
-"""Shapes of single layers as networks for microcontrollers have them, and ONNX models of some.
-
-Each layer has an input and an output of its own, so that nothing is joined with its neighbours.
-"""
+"""Shapes of single layers as networks for microcontrollers have them."""
 
 from __future__ import annotations
 
@@ -10,12 +7,6 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-import onnx
-from onnx import TensorProto, helper, numpy_helper
-
-_OPSET = 17
-_SAMPLES = 4
 Attributes = tuple[tuple[str, int | float | str | tuple[int, ...]], ...]
 
 
@@ -25,8 +16,8 @@ class Shape:
 
     Attributes:
         kind: what `--kinds` names.
-        op: its ONNX operator.
-        x: shape of the input, NCHW.
+        op: its ONNX operator; "Attention" stands for the products and the softmax of its heads.
+        x: shape of the input, NCHW where it is an image.
         weights: shapes of constants.
         attributes: of the ONNX node.
         inputs: tensors of the shape of x that it reads.
@@ -92,7 +83,10 @@ def _window(
 
 def _conv2d() -> Iterator[Shape]:
     """ResNet, MobileNet, MCUNet, keyword spotting; numbers of channels as pruning leaves them."""
-    images = ((3, 32, 16), (16, 32, 16), (40, 16, 39), (64, 8, 64), (17, 12, 24), (96, 6, 128))
+    images = (
+        *((3, 32, 16), (16, 32, 16), (40, 16, 39), (64, 8, 64), (17, 12, 24), (96, 6, 128)),
+        *((1, 28, 6), (6, 14, 16), (24, 20, 12), (128, 4, 96)),
+    )
     for channels, size, filters in images:
         for kernel, stride in ((1, 1), (3, 1), (3, 2), (5, 1)):
             image = channels, size, size
@@ -103,30 +97,45 @@ def _conv2d() -> Iterator[Shape]:
         yield _window("conv2d", (24, 12, 12), 24, (3, 3), dilation=(dilation, dilation))
     for channels, filters in ((8, 48), (48, 8), (130, 20), (31, 63), (7, 5), (160, 320)):
         yield _window("conv2d", (channels, 7, 7), filters, (1, 1))
+    for kernel, stride in (((2, 2), 2), ((4, 4), 4), ((3, 1), 1), ((1, 3), 1), ((5, 5), 2)):
+        yield _window("conv2d", (16, 16, 16), 24, kernel, (stride, stride), same=stride == 1)
+    for channels, filters in ((512, 64), (256, 256), (33, 130), (2, 2), (12, 1), (1, 64)):
+        yield _window("conv2d", (channels, 5, 5), filters, (1, 1))
+    for channels in (11, 21, 45, 90):
+        yield _window("conv2d", (channels, 9, 9), channels, (3, 3), same=False)
 
 
 def _conv1d() -> Iterator[Shape]:
     """Time series, wake words, TCNs; time on the first axis."""
-    sizes = ((40, 49, 64), (3, 128, 16), (23, 100, 24), (64, 30, 64), (128, 16, 128))
-    for (channels, length, filters), kernel in itertools.product(sizes, (3, 5, 9, 15)):
+    sizes = (
+        *((40, 49, 64), (3, 128, 16), (23, 100, 24), (64, 30, 64), (128, 16, 128)),
+        *((1, 256, 8), (6, 64, 20), (9, 80, 33)),
+    )
+    for (channels, length, filters), kernel in itertools.product(sizes, (1, 3, 5, 9, 15)):
         yield _window("conv1d", (channels, length, 1), filters, (kernel, 1), same=kernel % 4 == 3)
     for dilation in (2, 4, 8):
         yield _window("conv1d", (32, 60, 1), 32, (3, 1), dilation=(dilation, 1), same=False)
     for kernel in (3, 7):
         yield _window("conv1d", (16, 1, 96), 24, (1, kernel), (1, 2))
+    for kernel, stride in ((4, 2), (8, 4), (11, 5), (15, 3)):
+        yield _window("conv1d", (12, 120, 1), 24, (kernel, 1), (stride, 1), same=False)
 
 
 def _depthwise2d() -> Iterator[Shape]:
-    images = ((8, 48), (16, 24), (33, 12), (64, 10), (128, 6), (256, 3))
-    for (channels, size), (kernel, stride) in itertools.product(
-        images, ((3, 1), (3, 2), (5, 1), (5, 2), (7, 1))
-    ):
+    images = ((8, 48), (16, 24), (33, 12), (64, 10), (128, 6), (256, 3), (36, 20), (96, 7))
+    windows = ((3, 1), (3, 2), (5, 1), (5, 2), (7, 1), (7, 2))
+    for (channels, size), (kernel, stride) in itertools.product(images, windows):
         image = channels, size, size
         pair = (stride, stride)
         yield _window("depthwise2d", image, channels, (kernel, kernel), pair, groups=channels)
     yield _window("depthwise2d", (1, 40, 20), 8, (10, 4), (2, 2))
-    yield _window("depthwise2d", (24, 20, 20), 24, (3, 3), dilation=(2, 2), groups=24)
-    yield _window("depthwise2d", (16, 16, 16), 32, (3, 3), groups=16)
+    for dilation in (2, 3):
+        pair = (dilation, dilation)
+        yield _window("depthwise2d", (24, 20, 20), 24, (3, 3), dilation=pair, groups=24)
+    for filters in (32, 48):
+        yield _window("depthwise2d", (16, 16, 16), filters, (3, 3), groups=16)
+    for kernel in ((1, 5), (3, 5), (2, 2), (9, 9), (11, 11)):
+        yield _window("depthwise2d", (32, 14, 14), 32, kernel, groups=32)
 
 
 def _depthwise1d() -> Iterator[Shape]:
@@ -135,27 +144,34 @@ def _depthwise1d() -> Iterator[Shape]:
         image = channels, length, 1
         yield _window("depthwise1d", image, channels, (kernel, 1), groups=channels, same=False)
     for (channels, length), kernel in itertools.product(
-        ((16, 100), (31, 40), (64, 20)), (3, 5, 9, 15)
+        ((16, 100), (31, 40), (64, 20), (96, 50)), (3, 5, 7, 9, 13, 15)
     ):
         image = channels, length, 1
         yield _window("depthwise1d", image, channels, (kernel, 1), groups=channels)
     for kernel in (5, 9, 15):
         image = 64, kernel, 1
         yield _window("depthwise1d", image, 64, (kernel, 1), groups=64, same=False)
-    for dilation in (2, 4):
+    for dilation in (2, 4, 8):
         rows = dilation, 1
         yield _window("depthwise1d", (32, 60, 1), 32, (3, 1), (1, 1), rows, 32, same=False)
-    yield _window("depthwise1d", (32, 60, 1), 32, (5, 1), (2, 1), groups=32, same=False)
+    for kernel in (5, 9):
+        yield _window("depthwise1d", (32, 60, 1), 32, (kernel, 1), (2, 1), groups=32, same=False)
     yield _window("depthwise1d", (24, 1, 64), 24, (1, 7), groups=24)
+    yield _window("depthwise1d", (24, 1, 64), 24, (1, 3), dilation=(1, 2), groups=24)
 
 
 def _grouped() -> Iterator[Shape]:
-    for groups, kernel in itertools.product((2, 4, 8), (1, 3)):
+    for groups, kernel in itertools.product((2, 4, 8, 16), (1, 3)):
         yield _window("grouped", (32, 10, 10), 48, (kernel, kernel), groups=groups)
+    for groups in (3, 6):
+        yield _window("grouped", (24, 24, 1), 36, (5, 1), groups=groups)
 
 
 def _transposed() -> Iterator[Shape]:
-    for channels, size, filters, kernel in ((16, 8, 8, 2), (32, 6, 16, 3), (8, 16, 4, 4)):
+    for channels, size, filters, kernel in (
+        *((16, 8, 8, 2), (32, 6, 16, 3), (8, 16, 4, 4), (64, 4, 32, 2), (24, 7, 12, 5)),
+        (3, 12, 1, 3),
+    ):
         y = filters * ((size - 1) * 2 + kernel) ** 2
         weights = ((channels, filters, kernel, kernel), (filters,))
         macs = size * size * channels * filters * kernel * kernel
@@ -168,7 +184,9 @@ def _dense() -> Iterator[Shape]:
     """Matrix products with constants: autoencoders, classifiers, transformers."""
     for rows, depth, outputs in (
         *((1, 640, 128), (1, 128, 128), (1, 8, 128), (1, 64, 10), (1, 250, 33), (1, 1000, 12)),
+        *((1, 128, 640), (1, 512, 64), (1, 33, 3), (1, 16, 1), (1, 96, 256), (1, 400, 120)),
         *((16, 64, 64), (64, 48, 192), (65, 192, 48), (10, 33, 17), (4, 128, 100), (2, 320, 64)),
+        *((32, 32, 128), (49, 64, 16), (3, 256, 256), (17, 100, 50), (196, 64, 64), (8, 24, 96)),
     ):
         y = rows * outputs
         x = (1, depth) if rows == 1 else (1, rows, depth)
@@ -178,8 +196,12 @@ def _dense() -> Iterator[Shape]:
 
 
 def _pool() -> Iterator[Shape]:
+    images = (
+        *((16, 24, 2, 2), (33, 12, 3, 2), (64, 8, 3, 1), (128, 4, 4, 4)),
+        *((8, 32, 2, 2), (24, 15, 5, 1), (96, 7, 2, 2)),
+    )
     for op, (channels, size, kernel, stride) in itertools.product(
-        ("MaxPool", "AveragePool"), ((16, 24, 2, 2), (33, 12, 3, 2), (64, 8, 3, 1), (128, 4, 4, 4))
+        ("MaxPool", "AveragePool"), images
     ):
         y = channels * ((size - kernel) // stride + 1) ** 2
         window: Attributes = (
@@ -187,23 +209,56 @@ def _pool() -> Iterator[Shape]:
             ("strides", (stride, stride)),
         )
         yield Shape("pool", op, (1, channels, size, size), y, 0, (), window)
-    for channels, size in ((64, 8), (160, 8), (23, 5)):
+    for op, channels, length in (("MaxPool", 32, 64), ("AveragePool", 48, 30)):
+        line: Attributes = (("kernel_shape", (2, 1)), ("strides", (2, 1)))
+        yield Shape("pool", op, (1, channels, length, 1), channels * length // 2, 0, (), line)
+    for channels, size in ((64, 8), (160, 8), (23, 5), (256, 4)):
         yield Shape("pool", "GlobalAveragePool", (1, channels, size, size), channels)
 
 
 def _element() -> Iterator[Shape]:
-    for channels, size in ((16, 24), (39, 10), (128, 4)):
+    for channels, size in ((16, 24), (39, 10), (128, 4), (64, 8)):
         x, y = (1, channels, size, size), channels * size * size
-        for op in ("Add", "Mul"):
+        for op in ("Add", "Mul", "Sub", "Max"):
             yield Shape("element", op, x, y, inputs=2)
-        for op in ("Relu", "Sigmoid", "HardSwish"):
+        for op in ("Relu", "Sigmoid", "HardSwish", "Tanh"):
             yield Shape("element", op, x, y)
 
 
 def _softmax() -> Iterator[Shape]:
-    for rows, classes in ((1, 10), (1, 1000), (64, 64), (17, 33)):
+    for rows, classes in ((1, 10), (1, 1000), (64, 64), (17, 33), (1, 2), (8, 196)):
         axis: Attributes = (("axis", -1),)
         yield Shape("softmax", "Softmax", (1, rows, classes), rows * classes, 0, (), axis)
+
+
+def _resize() -> Iterator[Shape]:
+    """Of decoders and detectors; by 2, by 4, and from 7 to 10."""
+    for mode, (channels, size, out) in itertools.product(
+        ("nearest", "linear"), ((16, 8, 16), (33, 6, 12), (64, 4, 16), (3, 24, 48), (24, 7, 10))
+    ):
+        attributes: Attributes = (
+            ("mode", mode),
+            ("sizes", (1, channels, out, out)),
+            ("coordinate_transformation_mode", "asymmetric" if mode == "nearest" else "half_pixel"),
+        )
+        x = 1, channels, size, size
+        yield Shape("resize", "Resize", x, channels * out * out, 0, (), attributes)
+
+
+def _norm() -> Iterator[Shape]:
+    """Of transformers: rows and their channels."""
+    for rows, channels in ((16, 64), (65, 48), (197, 64), (1, 128), (49, 192), (8, 33)):
+        weights = ((channels,), (channels,))
+        axis: Attributes = (("axis", -1),)
+        x = 1, rows, channels
+        yield Shape("norm", "LayerNormalization", x, rows * channels, 0, weights, axis)
+
+
+def _attention() -> Iterator[Shape]:
+    """Heads, rows and channels of a head; products of rows and columns with each other."""
+    for heads, rows, depth in ((4, 16, 16), (3, 65, 16), (8, 32, 8), (1, 49, 64), (4, 100, 32)):
+        y = heads * rows * depth
+        yield Shape("attention", "Attention", (1, heads, rows, depth), y, 2 * y * rows, inputs=3)
 
 
 KINDS = {
@@ -217,7 +272,12 @@ KINDS = {
     "pool": _pool,
     "element": _element,
     "softmax": _softmax,
+    "resize": _resize,
+    "norm": _norm,
+    "attention": _attention,
 }
+TRANSFORMER_KINDS = frozenset({"norm", "attention"})
+"""Layers whose network is quantized as a transformer: a build has these alone."""
 
 
 def shapes_of(kinds: Sequence[str], limit: int | None) -> list[Shape]:
@@ -228,31 +288,3 @@ def shapes_of(kinds: Sequence[str], limit: int | None) -> list[Shape]:
         count = len(own) if limit is None else min(limit, len(own))
         found += [own[number * len(own) // count] for number in range(count)]
     return found
-
-
-def model_of(shapes: Sequence[Shape]) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
-    """Layers side by side; node number n is called `layer_n`.
-
-    Returns:
-        The model, and calibration data [4, ...] by input name.
-    """
-    rng = np.random.default_rng(5)
-    nodes, inputs, outputs, constants = [], [], [], []
-    data: dict[str, np.ndarray] = {}
-    for number, shape in enumerate(shapes):
-        names = [f"x{number}_{each}" for each in range(shape.inputs)]
-        for name in names:
-            data[name] = rng.normal(size=(_SAMPLES, *shape.x[1:])).astype(np.float32)
-            inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape.x))
-        for each, size in enumerate(shape.weights):
-            scale = 1 / math.sqrt(math.prod(size[1:]) or 1) if len(size) > 1 else 0.1
-            array = (rng.normal(size=size) * scale).astype(np.float32)
-            names.append(f"w{number}_{each}")
-            constants.append(numpy_helper.from_array(array, names[-1]))
-        y = f"y{number}"
-        attributes = dict(shape.attributes)
-        nodes.append(helper.make_node(shape.op, names, [y], f"layer_{number}", **attributes))
-        outputs.append(helper.make_tensor_value_info(y, TensorProto.FLOAT, None))
-    graph = helper.make_graph(nodes, "shapes", inputs, outputs, constants)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8)
-    return onnx.shape_inference.infer_shapes(model), data

@@ -2,7 +2,10 @@
 
     python benchmarks/shapes.py                                     # all, some 10 minutes a core
     python benchmarks/shapes.py --cores m4 m0plus --kinds depthwise1d --limit 6
-    python benchmarks/shapes.py --arithmetic int16                  # int16 activations
+    python benchmarks/shapes.py --arithmetic int16 tflm packed      # others than int8
+
+Arithmetics: `int8`; `int16` activations; `tflm`, the two roundings of TensorFlow Lite Micro;
+`16x8`, its int16 activations; `packed`, weights of four bits.
 
 The floor of a layer is the work of a plain arrangement by the tables of the core, with memory that
 never waits (`Rates`); cycles are those of the same memory.  It is a yardstick and no proof: a
@@ -14,19 +17,23 @@ from __future__ import annotations
 import argparse
 import logging
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx
-from shape_layers import KINDS, Shape, model_of, shapes_of
+from shape_layers import KINDS, TRANSFORMER_KINDS, Shape, shapes_of
+from shape_models import model_of
 
+from edgec.base.dtypes import Array
 from edgec.base.errors import EdgecError
-from edgec.base.options import CompileOptions, Precision, QuantOptions
+from edgec.base.options import CompileOptions, IntegerOptions, Precision, QuantOptions
+from edgec.base.rounding import Rounding
 from edgec.commands.compile import compile_model
 from edgec.profile import profile
 from edgec.target.board import load_board
 from edgec.timing.types import MemoryMode
+from edgec.workflow.integer import IntegerModel, quantized_model, real_model
 
 _LAYERS_A_BUILD = 12
 _FAR = 2.5
@@ -77,7 +84,11 @@ RATES = {
     ),
     "m33": Rates(*("nucleo_u575zi_q", 1.06, 0.5, 1.0, 4.0), "as the M4"),
 }
-ARITHMETICS = ("int8", "int16")
+ARITHMETICS = ("int8", "int16", "tflm", "16x8", "packed")
+_WIDE = ("int16", "16x8")
+"""Those whose activations have two bytes."""
+_TFLM = ("tflm", "16x8")
+"""Those that round as TensorFlow Lite Micro does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +145,22 @@ def measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> Iterator[Ro
 
 def _measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> list[Row]:
     rates = RATES[core]
-    model, samples = model_of(shapes)
+    model, samples = model_of(shapes, arithmetic == "packed")
     options = CompileOptions(verify=False)
-    if arithmetic == "int16":
+    if arithmetic in _WIDE:
         options = replace(options, quant=QuantOptions(precision=Precision.INT16))
     with tempfile.TemporaryDirectory() as name:
         path, out = Path(name) / "shapes.onnx", Path(name) / "out"
         onnx.save(model, path)
-        compile_model(path, rates.board, calibration=samples, out=out, options=options)
+        twice = _rounded_twice(path, samples, options) if arithmetic in _TFLM else None
+        compile_model(
+            path, rates.board, calibration=samples, out=out, options=options, quantized=twice
+        )
         found = profile(out, memory=MemoryMode.IDEAL)
     cycles = [0] * len(shapes)
     kernels = [""] * len(shapes)
     for layer in found.layers:
-        number = next((n for n in range(len(shapes)) if f"layer_{n}" in layer.sources), None)
+        number = next((n for n in range(len(shapes)) if _is_of(n, layer.sources)), None)
         if number is not None:
             cycles[number] += layer.counts.cycles
             kernels[number] = kernels[number] or layer.kernel
@@ -157,6 +171,26 @@ def _measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> list[Row]:
     ]
 
 
+def _rounded_twice(
+    path: Path, samples: Mapping[str, Array], options: IntegerOptions
+) -> IntegerModel:
+    """The integer form with the rounding that integer TensorFlow Lite files have."""
+    real = real_model(path, samples, options)
+    graph = real.graph.replace(rounding=Rounding.TFLM)
+    return quantized_model(replace(real, graph=graph), options)
+
+
+def is_transformer(shape: Shape) -> bool:
+    """Whether the network of the layer is quantized as a transformer."""
+    return shape.kind in TRANSFORMER_KINDS
+
+
+def _is_of(number: int, sources: Sequence[str]) -> bool:
+    """Whether a step computes one of the nodes of a layer."""
+    name = f"layer_{number}"
+    return any(source == name or source.startswith(f"{name}_") for source in sources)
+
+
 def batches(shapes: Sequence[Shape], core: str, element_bytes: int) -> Iterator[list[Shape]]:
     """Layers that are built together."""
     arena = load_board(RATES[core].board).arena_limit_bytes
@@ -165,7 +199,8 @@ def batches(shapes: Sequence[Shape], core: str, element_bytes: int) -> Iterator[
     used = 0
     for shape in shapes:
         size = (shape.x_elements + shape.y) * element_bytes
-        full = room is not None and used + size > room
+        other = bool(batch) and is_transformer(batch[0]) != is_transformer(shape)
+        full = other or (room is not None and used + size > room)
         if batch and (full or len(batch) == _LAYERS_A_BUILD):
             yield batch
             batch, used = [], 0
@@ -207,7 +242,7 @@ def main() -> None:
     rows: list[Row] = []
     for core in arguments.cores:
         for arithmetic in arguments.arithmetic:
-            size = 2 if arithmetic == "int16" else 1
+            size = 2 if arithmetic in _WIDE else 1
             own: list[Row] = []
             for batch in batches(shapes, core, size):
                 own += measured(batch, core, arithmetic)

@@ -1,6 +1,6 @@
 #ifndef EDGEC_DEPTHWISE_DSP_offsets_7x7_2_5_5
 #define EDGEC_DEPTHWISE_DSP_offsets_7x7_2_5_5
-EDGEC_DEPTHWISE_DSP_ROWS(edgec_depthwise_dsp_offsets_7x7_2_5_5, 7, 7, 1, 2, 5, 5, 1, 1)
+EDGEC_DEPTHWISE_DSP_ROWS(edgec_depthwise_dsp_offsets_7x7_2_5_5, 7, 7, 1, 2, 5, 5, 1, 1, 0)
 #endif
 
 /* Depthwise convolution [26, 26, 12] to [10, 10, 12], 7x7 window, stride 2x2, some sums of a row at a time. */

@@ -42,6 +42,8 @@ _STEP_CYCLES = {(1, 6): 10, (1, 4): 8, (2, 5): 8, (2, 4): 7}
 _MOST_UNROLLED = 20
 """Steps of a window whose rows are not a loop, 28 or 36 bytes of code each: the smallest caches
 hold 1 KB."""
+_LARGEST_STORE = 4095
+"""The largest offset that a store or an addition of Thumb-2 names (Arm DDI 0403E, A7.7)."""
 _MOST_TAPS = 31
 """Columns of a window: its steps are never a loop."""
 
@@ -151,7 +153,19 @@ class DepthwiseDsp(UnpackedDepthwise):
         """End of C names of the function of all layers of these taps that requantize alike."""
         w = self.laid
         sizes = f"{w.kernel_h}x{w.kernel_w}_{w.stride_w}_{self.outputs}"
-        return f"{self.kind}_{sizes}_{self.high_shift}"
+        pitch = f"_by{self.pitch}" if self.pitch else ""
+        return f"{self.kind}_{sizes}_{self.high_shift}{pitch}"
+
+    @property
+    def pitch(self) -> int:
+        """Bytes of y from pixel to pixel where they are compiled in, else 0.
+
+        Stores that name them take no additions.  Windows of one row are few in a network and have a
+        short function, so one for each number of channels costs little.
+        """
+        w = self.laid
+        fits = self.outputs * w.channels <= _LARGEST_STORE
+        return w.channels if w.kernel_h == 1 and fits else 0
 
     @property
     def strip(self) -> int:
@@ -359,7 +373,7 @@ def _streamed(spec: DepthwiseDsp, weights: Array, bias: Array, numbers: tuple[Ar
         stream = stream.reshape(w.channels, -1, 2, 2).swapaxes(2, 3).reshape(w.channels, -1)
     multiplier, *more = numbers
     if spec.kind == "twice":
-        more = [more[-1] - 1]
+        bias, more = 2 * bias, [more[-1] - 1]
     words = np.stack([bias, multiplier, *more], axis=1).astype(np.int32)
     return np.concatenate([stream, words.view(np.int8)], axis=1)
 

@@ -7,9 +7,9 @@
  * begin with the second half of a word, of stride 1 only, take the same words by the taps before.
  *
  *     planes   [rows][words][4 channels]
- *     stream   [channels]: weights as below, with bytes up to a whole word; the bias; the
- *              multiplier; where channels have offsets of their own, the offset, where they have
- *              shifts of their own, the shift less 1
+ *     stream   [channels]: weights as below, with bytes up to a whole word; the bias, doubled where
+ *              channels have shifts of their own; the multiplier; where channels have offsets of
+ *              their own, the offset, where they have shifts of their own, the shift less 1
  *
  * Weights of stride 1 are rows of 2 * STEPS bytes: a zero, the taps, one more zero where their
  * number is even; after all rows two zeros.  A step at byte i takes the pairs (i + 1, i + 2) and
@@ -319,21 +319,30 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
     EDGEC_DEPTHWISE_DSP_ROW_2_4                                                                    \
     ".endif\n"
 
+/* A pair of weights; twice as large where sums are rounded twice, whose products are doubled. */
+#define EDGEC_DEPTHWISE_DSP_DOUBLE(PAIR)                                                           \
+    ".if %c[numbers] == 2\n"                                                                       \
+    "sadd16 " PAIR ", " PAIR ", " PAIR "\n"                                                        \
+    ".endif\n"
+
 /* The weights of a channel, from r0 on, go to r1; two steps a turn. */
 #define EDGEC_DEPTHWISE_DSP_WIDEN                                                                  \
     "mov lr, #((%c[rows] * %c[steps] + 1) / 2)\n"                                                  \
     ".if %c[stride] == 1\n"                                                                        \
     "ldr r2, [r0], #4\n"                                                                           \
     "sxtb16 r3, r2\n"                                                                              \
+    EDGEC_DEPTHWISE_DSP_DOUBLE("r3")                                                               \
     ".p2align 2\n"                                                                                 \
     "2:\n"                                                                                         \
     "sxtb16 r8, r2, ror #8\n"                                                                      \
     "ldr r2, [r0], #4\n"                                                                           \
+    EDGEC_DEPTHWISE_DSP_DOUBLE("r8")                                                               \
     "pkhbt r4, r8, r3\n"                                                                           \
     "pkhbt r5, r3, r8, lsl #16\n"                                                                  \
     "lsr r6, r8, #16\n"                                                                            \
     "pkhtb r7, r8, r3, asr #16\n"                                                                  \
     "sxtb16 r3, r2\n"                                                                              \
+    EDGEC_DEPTHWISE_DSP_DOUBLE("r3")                                                               \
     "subs lr, lr, #1\n"                                                                            \
     "pkhbt r6, r6, r3, lsl #16\n"                                                                  \
     "stm r1!, {r4-r7}\n"                                                                           \
@@ -348,22 +357,28 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
     "subs lr, lr, #1\n"                                                                            \
     "sxtb16 r3, r2\n"                                                                              \
     "sxtb16 r4, r2, ror #8\n"                                                                      \
+    EDGEC_DEPTHWISE_DSP_DOUBLE("r3")                                                               \
+    EDGEC_DEPTHWISE_DSP_DOUBLE("r4")                                                               \
     "stm r1!, {r3, r4}\n"                                                                          \
     "bne 2b\n"                                                                                     \
     ".endif\n"
 
-/* The sum by the multiplier in r2, with the offset in r3, and the shift less 1, in lr. */
+/* Twice the sum by the multiplier in r2, with the offset in r3, and the shift less 1, in lr. */
 #define EDGEC_DEPTHWISE_DSP_TWICE(SUM)                                                             \
     "add r10, r3, " SUM ", asr #31\n"                                                              \
-    "lsl " SUM ", " SUM ", #1\n"                                                                   \
     "smmlar " SUM ", " SUM ", r2, r10\n"                                                           \
     "asr " SUM ", " SUM ", lr\n"
 
-/* Stores the code of a sum at y, r1, and advances it by r10; the other form ends at the last
- * output of the row, of r12 that are left. */
-#define EDGEC_DEPTHWISE_DSP_STORE(SUM)                                                             \
+/* Stores the code of a sum, output NUMBER of a band, at y, r1; pixels are PITCH bytes apart or, where
+ * that is 0, r10, and y goes on with each.  The other form ends at the last output of the row, of
+ * r12 that are left. */
+#define EDGEC_DEPTHWISE_DSP_STORE(SUM, NUMBER)                                                     \
+    ".if %c[pitch]\n"                                                                              \
+    "strb " SUM ", [r1, #(" NUMBER " * %c[pitch])]\n"                                              \
+    ".else\n"                                                                                      \
     "strb " SUM ", [r1]\n"                                                                         \
-    "add r1, r1, r10\n"
+    "add r1, r1, r10\n"                                                                            \
+    ".endif\n"
 #define EDGEC_DEPTHWISE_DSP_STORE_ONE(SUM)                                                         \
     EDGEC_HIGH_CODE(SUM)                                                                           \
     "subs r12, r12, #1\n"                                                                          \
@@ -379,8 +394,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
  * STRIDE: of columns, 1 or 2.  OUTPUTS: of a band, 6 or 4 by 1, 5 or 4 by 2.  ROUNDED: 1 where the
  * high word of the product is rounded.  NUMBERS: 0; 1 where each channel has an offset; 2 where each
  * has a shift, and codes are those of edgec_requantize_twice_s8: then SHIFT is 1 and the shift of a
- * channel, less 1, comes before it. */
-#define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED, NUMBERS) \
+ * channel, less 1, comes before it.  PITCH: bytes of y from pixel to pixel, 0: those of the task. */
+#define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED,        \
+                                 NUMBERS, PITCH)                                                   \
     EDGEC_SEPARATE void NAME(const edgec_depthwise_dsp_task_t *task) {                             \
         register const edgec_depthwise_dsp_task_t *t __asm__("r0") = task;                         \
         __asm__ volatile(                                                                          \
@@ -493,7 +509,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_DEPTHWISE_DSP_TWICE("r9")                                                        \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
+            ".if %c[pitch] == 0\n"                                                                 \
             "ldr r10, [sp, #(%c[room] + 8)]\n"                                                     \
+            ".endif\n"                                                                             \
             ".if %c[looped]\n"                                                                     \
  "ldr r1, [sp, #(%c[room] + 64)]\n"                                                                \
  ".endif\n"                                                                                        \
@@ -516,23 +534,26 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             "blt 5f\n"                                                                             \
             EDGEC_HIGH_CODE("r4")                                                                  \
             EDGEC_HIGH_CODE("r5")                                                                  \
-            EDGEC_DEPTHWISE_DSP_STORE("r4")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r4", "0")                                                   \
             EDGEC_HIGH_CODE("r6")                                                                  \
-            EDGEC_DEPTHWISE_DSP_STORE("r5")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r5", "1")                                                   \
             EDGEC_HIGH_CODE("r7")                                                                  \
-            EDGEC_DEPTHWISE_DSP_STORE("r6")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r6", "2")                                                   \
             ".if %c[outputs] > 4\n"                                                                \
             EDGEC_HIGH_CODE("r8")                                                                  \
             ".endif\n"                                                                             \
-            EDGEC_DEPTHWISE_DSP_STORE("r7")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r7", "3")                                                   \
             ".if %c[outputs] > 5\n"                                                                \
             EDGEC_HIGH_CODE("r9")                                                                  \
             ".endif\n"                                                                             \
             ".if %c[outputs] > 4\n"                                                                \
-            EDGEC_DEPTHWISE_DSP_STORE("r8")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r8", "4")                                                   \
             ".endif\n"                                                                             \
             ".if %c[outputs] > 5\n"                                                                \
-            EDGEC_DEPTHWISE_DSP_STORE("r9")                                                        \
+            EDGEC_DEPTHWISE_DSP_STORE("r9", "5")                                                   \
+            ".endif\n"                                                                             \
+            ".if %c[pitch]\n"                                                                      \
+            "add r1, r1, #(%c[outputs] * %c[pitch])\n"                                             \
             ".endif\n"                                                                             \
             ".if %c[looped]\n"                                                                     \
  "strd r1, r12, [sp, #(%c[room] + 64)]\n"                                                          \
@@ -543,6 +564,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             "b 6f\n"                                                                               \
             "5:\n"                                                                                 \
             "add r12, r12, #%c[outputs]\n"                                                         \
+            ".if %c[pitch]\n"                                                                      \
+            "ldr r10, [sp, #(%c[room] + 8)]\n"                                                     \
+            ".endif\n"                                                                             \
             EDGEC_DEPTHWISE_DSP_STORE_ONE("r4")                                                    \
             EDGEC_DEPTHWISE_DSP_STORE_ONE("r5")                                                    \
             EDGEC_DEPTHWISE_DSP_STORE_ONE("r6")                                                    \
@@ -582,7 +606,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
               [room] "i"((LOOPED) > 0 ? 0 : EDGEC_DEPTHWISE_DSP_ROOM(TAPS, ROWS, STRIDE)),         \
               [half] "i"(EDGEC_DEPTHWISE_DSP_HALF(TAPS, STRIDE)), [looped] "i"(LOOPED),            \
               [stride] "i"(STRIDE), [outputs] "i"(OUTPUTS), [shift] "i"(SHIFT),                    \
-              [rounded] "i"(ROUNDED), [numbers] "i"(NUMBERS)                                       \
+              [rounded] "i"(ROUNDED), [numbers] "i"(NUMBERS), [pitch] "i"(PITCH)                   \
             : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
     }
 /* clang-format on */
@@ -607,7 +631,7 @@ EDGEC_INLINE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *plan
 }
 
 #define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED,        \
-                                 NUMBERS)                                                          \
+                                 NUMBERS, PITCH)                                                   \
     EDGEC_INLINE void NAME(const edgec_depthwise_dsp_task_t *task) {                               \
         const edgec_depthwise_dsp_form_t form = {TAPS, ROWS, STRIDE, SHIFT, ROUNDED, NUMBERS};     \
         for (int32_t c = 0; c < task->channels; c++) {                                             \
@@ -672,7 +696,8 @@ EDGEC_INLINE void edgec_depthwise_dsp_channel(const edgec_depthwise_dsp_task_t *
     const int32_t steps = EDGEC_DEPTHWISE_DSP_STEPS(form->taps, form->stride) * form->rows;
     const int32_t bytes = (2 * steps + (form->stride == 1 ? 2 : 0) + 3) / 4 * 4;
     const int8_t *const stream = task->stream + channel * (bytes + (form->numbers > 0 ? 12 : 8));
-    const int32_t bias = (int32_t)edgec_word_at(stream + bytes);
+    const int32_t start = (int32_t)edgec_word_at(stream + bytes);
+    const int32_t bias = form->numbers == 2 ? start / 2 : start;
     for (int32_t oy = 0; oy < task->rows; oy++) {
         const edgec_pair_t *const row = task->planes + oy * (task->down / 4) + channel;
         for (int32_t ox = 0; ox < task->width; ox++) {
