@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import math
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from edgec.base.options import (
     Rows,
     no_progress,
 )
-from edgec.commands.compile import compile_model
+from edgec.commands.fit_builds import built_choice
 from edgec.commands.fit_check import can_widen, check_fit, check_judged
 from edgec.commands.fit_choice import Built, Fitted, Point, Setting, settings_of
 from edgec.commands.fit_missed import missed
@@ -34,7 +33,6 @@ from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
 from edgec.kernels.price import BoardPrices
-from edgec.profile import profile
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
@@ -280,9 +278,14 @@ class Search:
         return figures
 
     def _replanned(self, point: Point) -> bool:
-        """Plan the memory of a choice; whether it exceeds the limit, unlike the prediction."""
-        self.pricing.arena(point.setting, point.int16)
-        return self.predicted(point).ram_bytes > self.bounds.ram_bytes
+        """Whether a choice needs more memory than the limit, unlike the prediction."""
+        try:
+            exceeds = self._exceeds(point)
+        except MemoryPlanError:  # the board has no room for all weights
+            exceeds = True
+        if exceeds:
+            self._passed.add(point)
+        return exceeds
 
     def _pruned(self) -> tuple[Setting, ...]:
         """Settings that a limit may need, by builds of the usual one with int8 and int16 codes."""
@@ -341,31 +344,26 @@ class Search:
         """Build a choice, trace it, and learn from it; once for each choice."""
         if point not in self._built:
             self._progress(f"building choice {len(self._built) + 1}")
-            with tempfile.TemporaryDirectory() as place:
-                self._built[point] = self._build(point, Path(place, "build"))
-            self.pricing.learn(point.setting, point.int16, self._built[point])
+            model = self.pricing.model_of(point.int16)
+            noise = self.pricing.noises.measured(frozenset(point.int16))
+            options = self._plain(point, self._options)
+            found = built_choice(self._source, self._board, self._samples, options, model, noise)
+            self._built[point] = found
+            self.pricing.learn(point.setting, point.int16, found)
         return self._built[point]
 
-    def _build(self, point: Point, folder: Path) -> Built:
-        options = point.setting.options(self._options, point.int16)
-        made = compile_model(
-            self._source,
-            self._board,
-            calibration=self._samples,
-            out=folder,
-            options=options,
-            quantized=self.pricing.model_of(point.int16),
-        )
-        traced = profile(folder)
-        memory = made.report.memory
-        figures = Figures(
-            float(traced.total_cycles),
-            float(memory.flash_bytes or 0),
-            float(memory.ram_bytes or 0),
-            self.pricing.noises.measured(frozenset(point.int16)),
-        )
-        layers = {layer.name: float(layer.counts.cycles) for layer in traced.layers}
-        return Built(figures, layers, memory.arena_bytes, memory.weight_bytes)
+    def _plain(self, point: Point, options: CompileOptions) -> CompileOptions:
+        """Options of a choice; with the RAM that it has to keep where weights take what is left."""
+        kept = None
+        if not self._exceeds(point):
+            kept = self.pricing.kept(point.setting, self.bounds.ram_bytes)
+        return point.setting.options(options, point.int16, kept)
+
+    def _exceeds(self, point: Point) -> bool:
+        """Plan the memory of a choice: whether it needs more than the limit."""
+        limit = self.bounds.ram_bytes
+        self.pricing.plan(point.setting, point.int16, limit)
+        return self.predicted(point).ram_bytes > limit
 
     def _drop(self, point: Point) -> float:
         if self._limits.drop is None or self._space is None:
@@ -375,7 +373,7 @@ class Search:
     def _fitted(self, point: Point) -> Fitted:
         return Fitted(
             point,
-            point.setting.options(self._asked, point.int16),
+            self._plain(point, self._asked),
             self._predicted.get(point),
             self._built[point].figures,
             None if self._limits.drop is None else self._drop(point),

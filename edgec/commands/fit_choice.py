@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from edgec.base.options import (
+    Budget,
     CompileOptions,
     FitLimits,
     Optimize,
@@ -33,8 +34,16 @@ class Setting:
     placement: Placement | None
     rows: Rows
 
-    def options(self, options: CompileOptions, int16: Sequence[str]) -> CompileOptions:
-        """Plain options of a build: those of the user with this choice."""
+    def options(
+        self, options: CompileOptions, int16: Sequence[str], ram_bytes: int | None = None
+    ) -> CompileOptions:
+        """Plain options of a build: those of the user with this choice.
+
+        Args:
+            options: those of the user.
+            int16: the tensors with int16 codes.
+            ram_bytes: RAM of the firmware, of which weights take what is left over; None: any.
+        """
         quant = said(options.quant, int16)
         return replace(
             options,
@@ -42,6 +51,7 @@ class Setting:
             optimize=self.optimize,
             placement=self.placement,
             rows=self.rows,
+            budget=None if ram_bytes is None else Budget(ram_bytes=ram_bytes),
             # Measured for the code that the user asked for, not for another.
             tuned=options.tuned if self.optimize is options.optimize else None,
         )
@@ -87,6 +97,8 @@ def plain_options(options: CompileOptions) -> dict[str, OptionValue]:
     }
     if options.placement is not None:
         found["placement"] = options.placement.value
+    if options.budget is not None:
+        found["budget"] = f"ram={options.budget.ram_bytes}"
     if options.quant.int16:
         found |= {"precision": Precision.AUTO.value, "int16": list(options.quant.int16)}
     return found
@@ -116,13 +128,13 @@ class Built(NamedTuple):
         figures: those of the whole.
         layers: cycles by name of a layer's output.
         arena_bytes: arena of the firmware.
-        constant_bytes: constants of the model.
+        copied_bytes: constants of the model that lie in RAM, too.
     """
 
     figures: Figures
     layers: Mapping[str, float]
     arena_bytes: int
-    constant_bytes: int
+    copied_bytes: int
 
 
 class Point(NamedTuple):

@@ -48,8 +48,13 @@ class Layer:
 class Learned:
     """Figures of a board's builds, by setting."""
 
-    def __init__(self) -> None:
-        """Nothing was built."""
+    def __init__(self, ram_bytes: float = 0.0) -> None:
+        """Nothing was built.
+
+        Args:
+            ram_bytes: RAM beside arena and constants, about, until a build tells.
+        """
+        self._usual_ram_bytes = ram_bytes
         self._exact: dict[tuple[Setting, str, State], float] = {}
         self._functions: dict[tuple[Setting, KernelSpec, float], float] = {}
         self._sums: dict[Setting, dict[Kind, tuple[float, float]]] = {}
@@ -148,7 +153,7 @@ class Learned:
 
     def ram_bytes(self, setting: Setting) -> float:
         """RAM beside the arena."""
-        return _near(self._ram, setting, 0.0)
+        return _near(self._ram, setting, self._usual_ram_bytes)
 
 
 def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:

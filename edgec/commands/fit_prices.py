@@ -8,6 +8,7 @@ from measurements (`fit_noise`).  Functions have the sizes that the compiler giv
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ from edgec.commands.compile_placed import placed, planned
 from edgec.commands.fit_choice import Built, Setting
 from edgec.commands.fit_learned import Layer, Learned
 from edgec.commands.fit_noise import Noises
-from edgec.commands.fit_probes import covering_sets, first_sets
+from edgec.commands.fit_probes import covering_sets, first_sets, told_apart
 from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
@@ -39,6 +40,7 @@ from edgec.target.board import Board
 from edgec.target.target import Target
 from edgec.workflow.function_sizes import function_sizes
 from edgec.workflow.integer import IntegerModel
+from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 
 _UNCOUNTED_CYCLES = 11.0
 """Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
@@ -74,8 +76,10 @@ class Pricing:
         self._sections: dict[Optimize, dict[KernelSpec, Mapping[str, int]]] = {}
         self._steps: dict[Optimize, list[Need]] = {}
         self._turned: dict[Setting, float] = {}
-        self._cuts: dict[tuple[Rows, Optimize], list[Cut]] = defaultdict(list)
-        self._learned = Learned()
+        self._cuts: dict[Setting, list[Cut]] = defaultdict(list)
+        memory = board.memory
+        stack = 0 if memory is None else memory.stack_bytes
+        self._learned = Learned(stack + CONSOLE_VARIABLE_BYTES)
         self.probed = self._probes()
         self.noises = Noises(space)
 
@@ -104,11 +108,24 @@ class Pricing:
         ends = [self._ends(self.plan_of(each).graph) for each in (_NOTHING, everything)]
         found = first_sets(self.tensors, [tensors for each in ends for tensors in each])
         for _ in range(_WIDER):
-            layers = [self.layers_of(each, self._options.optimize) for each in found]
-            cells: dict[str, State] = defaultdict(frozenset)
-            for name, layer in (pair for each in layers for pair in each.items()):
-                cells[name] |= layer.tensors
-            found += covering_sets(cells.values(), found)
+            seen = {each: self.layers_of(each, self._options.optimize) for each in found}
+            found += covering_sets(self._matters(seen).values(), found)
+        return found
+
+    def _matters(self, seen: Mapping[State, Mapping[str, Layer]]) -> dict[str, State]:
+        """The tensors that the price of each layer depends on.
+
+        Args:
+            seen: layers by name of the output, by int16 tensors.
+        """
+        ends: dict[str, State] = defaultdict(frozenset)
+        for name, layer in (pair for layers in seen.values() for pair in layers.items()):
+            ends[name] |= layer.tensors
+        found = {}
+        for name, cell in ends.items():
+            near = (other for other in ends.values() if other & cell)
+            shown = [(int16, layers.get(name)) for int16, layers in seen.items()]
+            found[name] = told_apart(cell, shown, frozenset().union(*near))
         return found
 
     def _ends(self, graph: Graph) -> list[State]:
@@ -153,16 +170,13 @@ class Pricing:
         """Tensors that matter to each layer, and its price by their state."""
         if optimize not in self._cells:
             seen = {each: self.layers_of(each, optimize) for each in self.probed}
-            names = dict.fromkeys(name for layers in seen.values() for name in layers)
             found: dict[str, tuple[State, dict[State, Layer | None]]] = {}
-            for name in names:
-                parts = (layers[name].tensors for layers in seen.values() if name in layers)
-                tensors = frozenset().union(*parts)
+            for name, tensors in self._matters(seen).items():
                 states: dict[State, Layer | None] = {}
                 for int16, layers in seen.items():
                     state, layer = tensors & int16, layers.get(name)
                     known = states.get(state)
-                    # Where more matters than the tensors at its ends, the dearer one.
+                    # Where still more tensors matter, the dearer one.
                     if known is None or (layer is not None and layer.cycles > known.cycles):
                         states[state] = layer
                 found[name] = tensors, states
@@ -189,7 +203,7 @@ class Pricing:
             flash_bytes=self._learned.flash_bytes(setting),
             ram_bytes=self._learned.ram_bytes(setting),
             copied=1.0 if setting.placement is Placement.SRAM else 0.0,
-            cuts=tuple(self._cuts[setting.rows, setting.optimize]),
+            cuts=tuple(self._cuts[setting]),
             int8_noise=self.noises.int8,
         )
 
@@ -234,7 +248,7 @@ class Pricing:
 
     def _needs(self, setting: Setting) -> list[Need]:
         if setting.rows is Rows.ALWAYS:
-            return [Need(self.arena(setting, ()), {})]
+            return [Need(self.plan(setting, ()).arena_bytes, {})]
         if setting.optimize not in self._steps:
             self._steps[setting.optimize] = self._steps_of(setting.optimize)
         return self._steps[setting.optimize]
@@ -255,17 +269,31 @@ class Pricing:
             found.append(Need(needed, more))
         return found
 
-    def arena(self, setting: Setting, int16: Collection[str]) -> int:
-        """Arena of a choice as it is planned, which is kept as a cut."""
+    def plan(self, setting: Setting, int16: Collection[str], limit_bytes: float = math.inf) -> Cut:
+        """Memory of a choice as it is planned, which is kept as a cut.
+
+        Args:
+            setting: what is global.
+            int16: the tensors with int16 codes.
+            limit_bytes: RAM of the firmware, of which weights take what is left over.
+        """
         chosen = frozenset(int16)
-        cuts = self._cuts[setting.rows, setting.optimize]
+        cuts = self._cuts[setting]
         known = next((cut for cut in cuts if cut.tensors == chosen), None)
         if known is None:
-            options = setting.options(self._options, ())
+            options = setting.options(self._options, (), self.kept(setting, limit_bytes))
             made = placed(self.plan_of(chosen), self._board, options).made
-            known = Cut(chosen, made.program.arena_bytes)
+            constants = made.program.constants
+            copied = sum(constants[e.constant].array.nbytes for e in made.residence.constants)
+            known = Cut(chosen, made.program.arena_bytes, copied)
             cuts.append(known)
-        return known.arena_bytes
+        return known
+
+    def kept(self, setting: Setting, limit_bytes: float) -> int | None:
+        """RAM that builds of a setting have to be told, for some of their weights lie there."""
+        options = setting.options(self._options, ())
+        some = share_of(options, self._board).placement is Placement.AUTO
+        return int(limit_bytes) if some and math.isfinite(limit_bytes) else None
 
     def copies_fit(self, options: CompileOptions) -> bool:
         """Whether all constants of the int8 network find room in RAM."""
@@ -302,6 +330,5 @@ class Pricing:
         constants = sum(layer.constant_bytes for layer in layers.values())
         code = sum(self._code(optimize, layers.values()).values())
         flash = built.figures.flash_bytes - constants - code
-        extra = constants if setting.placement is Placement.SRAM else 0
-        ram = built.figures.ram_bytes - built.arena_bytes - extra
+        ram = built.figures.ram_bytes - built.arena_bytes - built.copied_bytes
         self._learned.take(setting, seen, built, flash, ram)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from edgec.fit.problem import State
 
-_MOST_TENSORS = 6
+MOST_TENSORS = 6
 """Layers between more tensors are shown in the states that come by the way."""
 _MOST_SETS = 96
 
@@ -47,7 +47,7 @@ def covering_sets(cells: Collection[State], seen: Iterable[State]) -> list[State
         seen: sets that show layers already.
     """
     shown = list(seen)
-    few = {cell for cell in cells if 0 < len(cell) <= _MOST_TENSORS}
+    few = {cell for cell in cells if 0 < len(cell) <= MOST_TENSORS}
     missing = {
         cell: set(states(cell)) - {cell & each for each in shown}
         for cell in sorted(few, key=sorted)
@@ -58,6 +58,35 @@ def covering_sets(cells: Collection[State], seen: Iterable[State]) -> list[State
         found.append(new)
         for cell, left in missing.items():
             left.discard(cell & new)
+    return found
+
+
+def told_apart(cell: State, seen: Sequence[tuple[State, Hashable]], near: State) -> State:
+    """The tensors of a layer, and those near it without which its price has no one answer.
+
+    A convolution that ends in a sum where the other operand has int8 codes, too, is there or not by
+    the codes of a tensor that it neither reads nor writes.
+
+    Args:
+        cell: the tensors at the layer's ends.
+        seen: sets of int16 tensors, and what the layer is there.
+        near: tensors that may matter, too.
+
+    Returns:
+        `cell` and as few of `near` as tell unlike layers apart, `MOST_TENSORS` at most.
+    """
+    found = cell
+
+    def mixed(tensors: State) -> int:
+        """Pairs of unlike layers that these tensors do not tell apart."""
+        pairs = itertools.combinations(seen, 2)
+        return sum(a[1] != b[1] and a[0] & tensors == b[0] & tensors for a, b in pairs)
+
+    while mixed(found) and len(found) < MOST_TENSORS:
+        ways = sorted((mixed(found | {name}), name) for name in near - found)
+        if not ways or ways[0][0] >= mixed(found):
+            break
+        found |= {ways[0][1]}
     return found
 
 

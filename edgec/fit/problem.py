@@ -51,15 +51,18 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A plan that was made: no superset of its int16 tensors needs less.
+    """A plan that was made: no superset of its int16 tensors needs a smaller arena.
 
     Attributes:
         tensors: the int16 tensors of the plan.
         arena_bytes: what it needs.
+        weight_bytes: constants that it copies to RAM.  A larger arena may leave room for fewer, so
+            that this number holds for these tensors alone.
     """
 
     tensors: State
     arena_bytes: int
+    weight_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,7 @@ class Problem:
         floor: noise with int16 codes for all of them.
         flash_bytes: flash beside constants and functions of layers.
         ram_bytes: RAM beside the arena.
-        copied: share of the constants that lies in RAM, too.
+        copied: share of the constants that lies in RAM, too, where no plan says how many do.
         cuts: plans of memory that were made.
         excluded: choices that are not asked for.
         int8_noise: noise of the network fitted for int8 codes alone; NaN: nobody measured it.
@@ -165,11 +168,14 @@ class Problem:
             for n in self.needs
         )
         arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= int16)])
-        exact = [cut.arena_bytes for cut in self.cuts if cut.tensors == int16]
+        weights = self.copied * constants
+        planned = next((cut for cut in self.cuts if cut.tensors == int16), None)
+        if planned is not None:
+            arena, weights = planned.arena_bytes, float(planned.weight_bytes)
         return Figures(
             cycles=sum(cost.cycles for cost in costs),
             flash_bytes=self.flash_bytes + constants + code,
-            ram_bytes=self.ram_bytes + (exact[0] if exact else arena) + self.copied * constants,
+            ram_bytes=self.ram_bytes + arena + weights,
             noise=self.noise(int16),
         )
 

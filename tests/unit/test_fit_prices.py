@@ -12,7 +12,7 @@ from edgec.base.options import Optimize, Rows
 from edgec.commands.fit_choice import Built, Setting
 from edgec.commands.fit_learned import Kind, Layer, Learned
 from edgec.commands.fit_noise import Noises
-from edgec.commands.fit_probes import covering_sets, first_sets, states
+from edgec.commands.fit_probes import covering_sets, first_sets, states, told_apart
 from edgec.fit.problem import Figures, State
 from edgec.kernels.family import KernelSpec
 
@@ -38,6 +38,19 @@ def test_every_layer_is_shown_in_every_state():
     # Not many more than the layer with most states needs.
     assert len(sets) + len(more) <= 2 * max(len(states(cell)) for cell in CELLS)
     assert covering_sets(CELLS, [*sets, *more]) == []
+
+
+def test_a_layer_that_is_there_by_the_codes_of_others():
+    # A convolution before a sum is part of it where all that the sum reads and writes is int8.
+    def layer(int16: State) -> str | None:
+        return None if not int16 & set("abcd") else f"conv {sorted(int16 & set('ab'))}"
+
+    sets = states(frozenset("abcde"))
+    seen = [(each, layer(each)) for each in sets]
+    assert told_apart(frozenset("ab"), seen, frozenset("abcde")) == frozenset("abcd")
+    # What its own tensors say needs no more of them.
+    plain = [(each, f"conv {sorted(each & set('ab'))}") for each in sets]
+    assert told_apart(frozenset("ab"), plain, frozenset("abcde")) == frozenset("ab")
 
 
 class _Space:

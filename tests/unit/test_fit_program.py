@@ -100,6 +100,21 @@ def test_a_state_without_price_is_not_chosen():
     assert not first.tensors <= set(found)
 
 
+def test_weights_in_ram_are_those_of_the_plan():
+    problem = replace(a_problem(4), copied=1.0)
+    chosen, wider = frozenset(problem.tensors[:3]), frozenset(problem.tensors[:4])
+    constants = 40 * len(problem.cells)
+    before = problem.figures(wider)
+    planned = replace(problem, cuts=(Cut(chosen, 400, 60),))
+    figures, more = planned.figures(chosen), planned.figures(wider)
+    assert before is not None
+    assert figures is not None
+    assert more is not None
+    assert figures.ram_bytes == 500.0 + 400 + 60
+    # Of a larger choice the arena is known to be no smaller, its weights are not known.
+    assert more.ram_bytes == 500.0 + 400 + constants >= before.ram_bytes
+
+
 def test_equal_input_equal_output():
     bounds = Bounds(cycles=700.0, flash_bytes=1480.0)
     assert len({best(a_problem(3), bounds, Aim.NOISE) for _ in range(3)}) == 1
