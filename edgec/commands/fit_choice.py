@@ -117,8 +117,9 @@ def of_plain_options(found: Mapping[str, OptionValue], options: CompileOptions) 
         None if placement is None else Placement(placement),
         Rows(found["rows"]),
     )
-    named = found.get("int16", ())
-    return setting.options(options, tuple(named) if isinstance(named, list) else ())
+    named, kept = found.get("int16", ()), found.get("budget")
+    ram_bytes = None if kept is None else Budget.parse(str(kept)).ram_bytes
+    return setting.options(options, tuple(named) if isinstance(named, list) else (), ram_bytes)
 
 
 class Built(NamedTuple):
