@@ -11,6 +11,7 @@ import numpy as np
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
@@ -63,11 +64,18 @@ class DepthwiseDsp(UnpackedDepthwise):
     family: ClassVar[str] = "depthwise_s8_dsp"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_s8_dsp")
     manner: ClassVar[str] = ", some sums of a row at a time"
+    element_bytes: ClassVar[int] = 1
+    unpack: ClassVar[str] = "edgec_depthwise_dsp_unpack"
     window: Window
     shift: int
     rescale16: None = None
     residual_shift: None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+
+    @property
+    def low(self) -> int:
+        """The least code of outputs."""
+        return INT8_MIN
 
     @property
     def laid(self) -> Window:
@@ -154,7 +162,12 @@ class DepthwiseDsp(UnpackedDepthwise):
         w = self.laid
         sizes = f"{w.kernel_h}x{w.kernel_w}_{w.stride_w}_{self.outputs}"
         pitch = f"_by{self.pitch}" if self.pitch else ""
-        return f"{self.kind}_{sizes}_{self.high_shift}{pitch}"
+        return f"{self.kind}_{sizes}_{self.high_shift}{pitch}{self.type_name}"
+
+    @property
+    def type_name(self) -> str:
+        """End of these names that says which codes the outputs are, "" of int8."""
+        return ""
 
     @property
     def pitch(self) -> int:
@@ -164,15 +177,16 @@ class DepthwiseDsp(UnpackedDepthwise):
         short function, so one for each number of channels costs little.
         """
         w = self.laid
-        fits = self.outputs * w.channels <= _LARGEST_STORE
-        return w.channels if w.kernel_h == 1 and fits else 0
+        pitch = w.channels * self.element_bytes
+        return pitch if w.kernel_h == 1 and self.outputs * pitch <= _LARGEST_STORE else 0
 
     @property
     def strip(self) -> int:
         """Rows of outputs made from one set of planes: as many as there is memory for."""
         rows = self.laid.out_height
         strips = [rows, *(strip for strip in _STRIPS if strip < rows)]
-        image = self.window.height * self.window.width * self.window.channels
+        w = self.window
+        image = w.height * w.width * w.channels * self.element_bytes
         most = self._memory_bytes(strips[-1]) + image // _GROWTH
         return next(strip for strip in strips if self._memory_bytes(strip) <= most)
 
@@ -187,7 +201,7 @@ class DepthwiseDsp(UnpackedDepthwise):
         return PLANES * WORD_BYTES * rows * self.words
 
     def _distance(self, strip: int) -> int:
-        return max(by_strips(self.laid, 1, strip, PLANES), 0)
+        return max(by_strips(self.laid, 1, strip, PLANES), 0) * self.element_bytes
 
     @property
     def _is_alike(self) -> bool:
@@ -293,6 +307,7 @@ def parts(spec: DepthwiseDsp, _run: Run) -> Parts:
         f"weights of two steps, by {w.stride_w}": len(strips) * w.channels * spec.step_pairs,
         "row of outputs": rows,
         f"band, {kind}": bands,
+        "place of an output": 0 if spec.pitch else bands * spec.outputs,
         f"row of taps, {kind}": bands * w.kernel_h,
         "row of taps in a loop": bands * w.kernel_h if spec.is_looped else 0,
         f"step, {kind}": bands * w.kernel_h * (spec.steps - half),
@@ -307,16 +322,18 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     if not target.has_dsp or target.takes_few_kernels or not is_depthwise(graph, node):
         return False
     window = conv_window(graph, node)
+    # Those of unpacked_s8_dsp.h and by_channel_s8_dsp.h are made for windows of 3x3 taps.
+    usual = (window.kernel_h, window.kernel_w, window.dilation_h) == (3, 3, 1)
     one_filter = graph.shape(plain_inputs(node).w)[0] == window.channels
-    if not one_filter or not _serves(window) or not ends_in_high_word(graph, node):
+    if usual or not one_filter or not serves(window) or not ends_in_high_word(graph, node):
         return False
     return spec(graph, node, target).scratch_bytes <= target.scratch_limit_bytes
 
 
-def _serves(window: Window) -> bool:
+def serves(window: Window) -> bool:
+    """Whether a window is one that the function computes."""
     w = lying(window)
     sizes = (w.height, w.width, w.channels, w.out_height, w.out_width)
-    usual = (w.kernel_h, w.kernel_w, w.dilation_h) == (3, 3, 1)
     return (
         w.stride_w in _OUTPUTS
         and w.dilation_w == 1
@@ -324,8 +341,6 @@ def _serves(window: Window) -> bool:
         and w.channels >= PLANES
         and w.pad_left < w.kernel_w
         and max(*sizes, w.kernel_h * w.dilation_h) <= LARGEST_SIZE
-        # Those of unpacked_s8_dsp.h and by_channel_s8_dsp.h are made for these windows.
-        and not usual
     )
 
 
