@@ -20,6 +20,7 @@ class Case:
     """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs.
 
     `offsets`: in the form `Offset31`; `twice`: in the form `TwoRoundings31`; `wide`: int16.
+    `multiplier`: filters of a channel.
     """
 
     height: int
@@ -34,6 +35,7 @@ class Case:
     dilations: tuple[int, int] = (1, 1)
     twice: bool = False
     wide: bool = False
+    multiplier: int = 1
 
 
 def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
@@ -53,7 +55,7 @@ def add_layer(
     dtype = DType.INT16 if case.wide else DType.INT8
     x = layer.input(1, case.height, case.width, case.channels, dtype=dtype)
     group, depth = (case.channels, 1) if filters is None else (1, case.channels)
-    units = case.channels if filters is None else filters
+    units = case.channels * case.multiplier if filters is None else filters
     weights = layer.rng.choice(values, (units, *case.kernel, depth))
     multipliers = layer.rng.uniform(0.4, 1, units) / 40 * 2.0**case.shift
     sign = layer.pick([1, -1])

@@ -345,6 +345,9 @@ WINDOWS = Kernel(
         Case(10, 4, 8, pads=(2, 0, 2, 0), kernel=(5, 1)),
         Case(1, 2, 6, pads=(2, 2, 2, 2), kernel=(5, 5), shift=33),
         Case(2, 3, 5, (2, 2), (7, 4, 6, 3), kernel=(7, 6), dilations=(2, 1)),
+        Case(9, 8, 6, multiplier=2, shift=33),
+        Case(12, 11, 5, (2, 2), (2, 2, 2, 2), kernel=(5, 5), offsets=True, multiplier=3),
+        Case(24, 1, 4, pads=(4, 0, 5, 0), kernel=(10, 1), twice=True, multiplier=2),
     ),
     (
         Case(10, 10, 3, pads=(2, 2, 2, 2), kernel=(5, 5)),
@@ -378,6 +381,7 @@ WIDE = Kernel(
         Case(28, 1, 13, pads=(0, 0, 2, 0), kernel=(5, 1), bounds=POSITIVE, shift=32, wide=True),
         Case(49, 1, 8, (2, 1), (7, 0, 7, 0), kernel=(15, 1), bounds=EVEN, shift=33, wide=True),
         Case(30, 1, 400, pads=(1, 0, 1, 0), kernel=(3, 1), bounds=EVEN, shift=34, wide=True),
+        Case(9, 8, 6, bounds=EVEN, shift=33, wide=True, multiplier=2),
     ),
     (
         Case(10, 10, 3, bounds=EVEN, wide=True),

@@ -28,6 +28,7 @@ static void depthwise_s8_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
         .numbers = 68,
         .shift = 5,
         .bytes = 1,
+        .filters = 1,
     };
     edgec_depthwise_dsp((const int8_t *)x, (int8_t *)y, scratch, params, &layer);
 }

@@ -28,6 +28,7 @@ static void depthwise_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t *scratch
         .numbers = 40,
         .shift = 2,
         .bytes = 2,
+        .filters = 1,
     };
     edgec_depthwise_dsp((const int8_t *)x, (int8_t *)y, scratch, params, &layer);
 }

@@ -15,13 +15,19 @@ from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, plain_inputs
+from edgec.ir.weighted import form_of
 from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.common.layer_end import typed_end
 from edgec.kernels.common.weighted import CONVOLUTIONS
 from edgec.kernels.common.window import conv_window, is_depthwise
-from edgec.kernels.dsp.depthwise import HIGH_SHIFTS, overlap
-from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp, arguments, serves
+from edgec.kernels.dsp.depthwise import HIGH_SHIFTS
+from edgec.kernels.dsp.depthwise_s8_dsp import (
+    DepthwiseDsp,
+    arguments,
+    filters_of,
+    overlap,
+    serves,
+)
 from edgec.kernels.family import KernelFamily
 from edgec.target.target import Target
 
@@ -39,7 +45,7 @@ class DepthwiseS16(DepthwiseDsp):
     """Depthwise convolution of any window: `edgec/depthwise/depthwise_s8_dsp.h`.
 
     x int16 [height, width, channels], at least 4 channels; y int16 [out_height, out_width,
-    channels]; sums have 32 bits.
+    channels * filters]; sums have 32 bits.
 
     Attributes:
         window: with strides of 1 or 2 and no dilation along the rows of `laid`.
@@ -78,9 +84,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     window, form = conv_window(graph, node), form_of(node.attrs)
     assert isinstance(form, qops.Requant31)
     ends = form.low in _LOWS and form.high == INT16_MAX and form.shift in HIGH_SHIFTS
-    one_filter = graph.shape(plain_inputs(node).w)[0] == window.channels
-    many = window.out_pixels * window.taps >= _LEAST_MACS
-    if not (ends and one_filter and many and serves(window)):
+    many = window.out_pixels * window.taps * filters_of(graph, node) >= _LEAST_MACS
+    if not (ends and many and serves(window)):
         return False
     return spec(graph, node, target).scratch_bytes <= target.scratch_limit_bytes
 
@@ -89,7 +94,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseS16:
     """The specification for a convolution that `accepts` accepts."""
     form = form_of(node.attrs)
     assert isinstance(form, qops.Requant31)
-    return DepthwiseS16(conv_window(graph, node), form.shift, low=form.low)
+    window, filters = conv_window(graph, node), filters_of(graph, node)
+    return DepthwiseS16(window, form.shift, filters=filters, low=form.low)
 
 
 FAMILY = KernelFamily(

@@ -812,6 +812,7 @@ typedef struct edgec_depthwise_dsp_layer {
     int16_t numbers;  /* bytes of the stream for a channel */
     int16_t shift;    /* after the high word of the product */
     int16_t bytes;    /* of an element of x, and of y */
+    int16_t filters;  /* of a channel */
 } edgec_depthwise_dsp_layer_t;
 
 /* Clears places of the planes. */
@@ -848,9 +849,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp(const int8_t *x, int8_t *y, int8_t *scra
     image.tail = (layer->inside - image.lead) % 2;
     image.plane = words * place;
     task.offset = edgec_high_offset(params->y_zero_point, layer->shift);
-    task.pixel = image.pixel;
+    task.pixel = image.pixel * layer->filters;
     task.down = layer->stride * image.plane;
-    task.row = layer->out_width * image.pixel;
+    task.row = layer->out_width * task.pixel;
     task.tap = layer->dilation * image.plane;
     task.back = layer->band * place - (layer->taps - 1 + layer->looped) * task.tap;
     task.width = layer->out_width;
@@ -874,11 +875,16 @@ EDGEC_SEPARATE void edgec_depthwise_dsp(const int8_t *x, int8_t *y, int8_t *scra
                 layer->unpack(x + begin * image.row + c * layer->bytes,
                               to + layer->left / 2 * EDGEC_DEPTHWISE_DSP_CHANNELS, &image);
             }
-            task.stream = params->weights + four * layer->numbers;
-            task.y = y + top * task.row + four * layer->bytes;
-            task.planes = planes + (four - c);
-            task.channels = c + EDGEC_DEPTHWISE_DSP_CHANNELS - four;
-            layer->rows(&task);
+            const int32_t count = c + EDGEC_DEPTHWISE_DSP_CHANNELS - four;
+            const int32_t calls = layer->filters > 1 ? count * layer->filters : 1;
+            task.channels = layer->filters > 1 ? 1 : count;
+            for (int32_t i = 0; i < calls; i++) {
+                const int32_t first_channel = four * layer->filters + i;
+                task.stream = params->weights + first_channel * layer->numbers;
+                task.y = y + top * task.row + first_channel * layer->bytes;
+                task.planes = planes + (four - c) + i / layer->filters;
+                layer->rows(&task);
+            }
         }
     }
 }
