@@ -3,6 +3,7 @@
     python benchmarks/cortex_a.py                        # edgec alone, both roundings
     python benchmarks/cortex_a.py --litert build/arm64   # and LiteRT, one thread, under QEMU
     python benchmarks/cortex_a.py --boards raspberry_pi_5 --networks dscnn
+    python benchmarks/cortex_a.py --int16                # float files, int8 and int16 activations
 
 edgec's instructions are those of `edgec profile`.  LiteRT runs in QEMU's emulation of a process,
 with a plugin that counts (`benchmarks/count_instructions.c`): the difference between two numbers of
@@ -21,13 +22,15 @@ import argparse
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+import onnxruntime
 from data_folder import add_data_option, chosen_data_folder, needed_data_folder
 
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, Effort, Precision, QuantOptions
 from edgec.base.rounding import Rounding
 from edgec.commands.compile import compile_model
 from edgec.profile import count_instructions
@@ -39,6 +42,12 @@ NETWORKS = {
     "dscnn": "mlperf_dscnn_kws_int8.tflite",
     "ic02": "mlperf_resnet8_large_cifar10_int8.tflite",
     "autoencoder": "mlperf_autoencoder_toycar_int8.tflite",
+}
+FLOAT_NETWORKS = {
+    "resnet8": "mlperf_resnet8_cifar10.onnx",
+    "vww": "mlperf_mobilenetv1_025_vww96.onnx",
+    "dscnn": "mlperf_dscnn_kws.onnx",
+    "autoencoder": "mlperf_autoencoder_toycar.onnx",
 }
 BOARDS = ("raspberry_pi_2", "raspberry_pi_3", "raspberry_pi_5")
 HERE = Path(__file__).resolve().parent
@@ -62,12 +71,18 @@ class Cost:
         return f"{self.instructions / 1e6:.3f} ({self.size_bytes / 1024:.0f} KB)"
 
 
-def of_edgec(model: Path, board: str, rounding: Rounding) -> Cost:
-    """An inference of edgec's firmware."""
+def of_edgec(
+    model: Path,
+    board: str,
+    options: CompileOptions,
+    samples: Mapping[str, np.ndarray] | None = None,
+) -> Cost:
+    """An inference of edgec's firmware; `samples`: calibration data."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "built"
-        options = CompileOptions(rounding=rounding)
-        memory = compile_model(model, board, out=folder, options=options).report.memory
+        memory = compile_model(
+            model, board, calibration=samples, out=folder, options=options
+        ).report.memory
         counted = count_instructions(folder).total
         return Cost(counted.instructions, memory.arena_bytes + memory.weight_bytes)
 
@@ -142,10 +157,50 @@ def show(boards: Sequence[str], networks: Sequence[str], litert: Path | None) ->
                 describe_processor(beside, core.value)
             for network in networks:
                 model = models / NETWORKS[network]
-                costs = [of_edgec(model, board, each) for each in (Rounding.EDGEC, Rounding.TFLM)]
+                costs = [
+                    of_edgec(model, board, CompileOptions(rounding=each))
+                    for each in (Rounding.EDGEC, Rounding.TFLM)
+                ]
                 if beside is not None:
                     costs.append(of_litert(model, core.value, beside, plugin))
                 print(f"| {network} | {' | '.join(cost.cell() for cost in costs)} |", flush=True)
+
+
+def inputs_of(model: Path) -> dict[str, tuple[int, ...]]:
+    """Shapes of the inputs of an ONNX file, their first axis left as one."""
+    session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
+    return {
+        each.name: tuple(size if isinstance(size, int) else 1 for size in each.shape)
+        for each in session.get_inputs()
+    }
+
+
+def show_int16(boards: Sequence[str], networks: Sequence[str]) -> None:
+    """Print a Markdown table of each board: float networks with int8 and int16 activations."""
+    models = needed_data_folder() / "models"
+    for board in boards:
+        print(f"\n| {load_board(board).core.value}, million instructions | int8 | int16 | times |")
+        print("|---|---:|---:|---:|")
+        for network in (each for each in networks if each in FLOAT_NETWORKS):
+            model = models / FLOAT_NETWORKS[network]
+            # Numbers of instructions do not hang on the data, which are noise.
+            samples = {
+                name: np.random.default_rng(1).normal(size=(4, *shape[1:])).astype(np.float32)
+                for name, shape in inputs_of(model).items()
+            }
+            narrow, wide = (
+                of_edgec(
+                    model,
+                    board,
+                    CompileOptions(
+                        quant=QuantOptions(precision=precision, effort=Effort.FAST), verify=False
+                    ),
+                    samples,
+                )
+                for precision in (Precision.INT8, Precision.INT16)
+            )
+            times = wide.instructions / narrow.instructions
+            print(f"| {network} | {narrow.cell()} | {wide.cell()} | {times:.2f} |", flush=True)
 
 
 def main() -> None:
@@ -154,13 +209,17 @@ def main() -> None:
     parser.add_argument("--boards", nargs="+", default=BOARDS, help="boards with Linux")
     parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
     parser.add_argument("--litert", type=Path, help="folder with LiteRT for arm64")
+    parser.add_argument("--int16", action="store_true", help="int16 activations of float files")
     add_data_option(parser)
     arguments = parser.parse_args()
     chosen_data_folder(arguments)
     litert = None if arguments.litert is None else arguments.litert.resolve()
     if litert is not None and not all((litert / part).is_dir() for part in ("root", "site")):
         parser.error(f"{litert} holds no root and site; docs/linux-boards.md says how to make them")
-    show(arguments.boards, arguments.networks, litert)
+    if arguments.int16:
+        show_int16(arguments.boards, arguments.networks)
+    else:
+        show(arguments.boards, arguments.networks, litert)
 
 
 if __name__ == "__main__":

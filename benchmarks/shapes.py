@@ -5,7 +5,7 @@
     python benchmarks/shapes.py --arithmetic int16 tflm packed      # others than int8
 
 Arithmetics: `int8`; `int16` activations; `tflm`, the two roundings of TensorFlow Lite Micro;
-`16x8`, its int16 activations; `packed`, weights of four bits.
+`packed`, weights of four bits.
 
 The floor of a layer is the work of a plain arrangement by the tables of the core, with memory that
 never waits (`Rates`); cycles are those of the same memory.  It is a yardstick and no proof: a
@@ -84,11 +84,7 @@ RATES = {
     ),
     "m33": Rates(*("nucleo_u575zi_q", 1.06, 0.5, 1.0, 4.0), "as the M4"),
 }
-ARITHMETICS = ("int8", "int16", "tflm", "16x8", "packed")
-_WIDE = ("int16", "16x8")
-"""Those whose activations have two bytes."""
-_TFLM = ("tflm", "16x8")
-"""Those that round as TensorFlow Lite Micro does."""
+ARITHMETICS = ("int8", "int16", "tflm", "packed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +143,12 @@ def _measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> list[Row]:
     rates = RATES[core]
     model, samples = model_of(shapes, arithmetic == "packed")
     options = CompileOptions(verify=False)
-    if arithmetic in _WIDE:
+    if arithmetic == "int16":
         options = replace(options, quant=QuantOptions(precision=Precision.INT16))
     with tempfile.TemporaryDirectory() as name:
         path, out = Path(name) / "shapes.onnx", Path(name) / "out"
         onnx.save(model, path)
-        twice = _rounded_twice(path, samples, options) if arithmetic in _TFLM else None
+        twice = _rounded_twice(path, samples, options) if arithmetic == "tflm" else None
         compile_model(
             path, rates.board, calibration=samples, out=out, options=options, quantized=twice
         )
@@ -242,7 +238,7 @@ def main() -> None:
     rows: list[Row] = []
     for core in arguments.cores:
         for arithmetic in arguments.arithmetic:
-            size = 2 if arithmetic in _WIDE else 1
+            size = 2 if arithmetic == "int16" else 1
             own: list[Row] = []
             for batch in batches(shapes, core, size):
                 own += measured(batch, core, arithmetic)

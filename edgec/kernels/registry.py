@@ -22,6 +22,7 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import (
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import FAMILY as DSP_DEPTHWISE_LINE
 from edgec.kernels.dsp.depthwise_s8_dsp import FAMILY as DSP_DEPTHWISE
+from edgec.kernels.dsp.depthwise_s16_dsp import FAMILY as DSP_DEPTHWISE_S16
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
@@ -114,6 +115,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_DEPTHWISE_3X3,
     DSP_DEPTHWISE_LINE,
     DSP_DEPTHWISE,
+    DSP_DEPTHWISE_S16,
     DSP_DENSE_1X4,
     DSP_CONV_4X2,
     DSP_DENSE_4X2,

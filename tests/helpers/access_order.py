@@ -86,7 +86,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.Depthwise3x3FewColumns():
             return list(_by_strips(spec.window, spec.window.out_height, 4))
         case s.DepthwiseDsp():
-            return list(_by_strips(spec.laid, spec.strip, 4))
+            order = _by_strips(spec.laid, spec.strip, 4)
+            return list(_in_bytes(order, spec.x_dtype, spec.y_dtype))
         case s.Depthwise3x3() | s.Depthwise3x3ManyColumns():
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseLine() | s.DepthwiseLineM0():

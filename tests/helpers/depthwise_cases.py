@@ -19,7 +19,8 @@ WEIGHTS = (-127, 127, -128, 5, 0, 60)
 class Case:
     """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs.
 
-    `offsets`: in the form `Offset31`; `twice`: in the form `TwoRoundings31`.
+    `offsets`: in the form `Offset31`; `twice`: in the form `TwoRoundings31`; `wide`: int16.
+    `multiplier`: filters of a channel.
     """
 
     height: int
@@ -33,6 +34,8 @@ class Case:
     kernel: tuple[int, int] = (3, 3)
     dilations: tuple[int, int] = (1, 1)
     twice: bool = False
+    wide: bool = False
+    multiplier: int = 1
 
 
 def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
@@ -49,13 +52,14 @@ def add_layer(
     """One layer; `filters`: of a convolution of one group, None: it is depthwise; `values`: of
     weights.
     """
-    x = layer.input(1, case.height, case.width, case.channels)
+    dtype = DType.INT16 if case.wide else DType.INT8
+    x = layer.input(1, case.height, case.width, case.channels, dtype=dtype)
     group, depth = (case.channels, 1) if filters is None else (1, case.channels)
-    units = case.channels if filters is None else filters
+    units = case.channels * case.multiplier if filters is None else filters
     weights = layer.rng.choice(values, (units, *case.kernel, depth))
     multipliers = layer.rng.uniform(0.4, 1, units) / 40 * 2.0**case.shift
     sign = layer.pick([1, -1])
-    zero_point = layer.pick([0, -128, 7])
+    zero_point = 0 if case.wide else layer.pick([0, -128, 7])
     if case.twice:
         sign, multipliers = 1, layer.rng.integers(1 << 30, 1 << 31, units)
     inputs = [
@@ -65,7 +69,7 @@ def add_layer(
         layer.array((multipliers * sign).astype(np.int32)),
     ]
     form: qops.Requant31 | qops.Offset31 | qops.TwoRoundings31
-    form = qops.Requant31(case.shift, zero_point, *case.bounds)
+    form = qops.Requant31(case.shift, zero_point, *case.bounds, dtype)
     if case.offsets:
         left = case.shift - 32
         offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, units)
@@ -74,9 +78,10 @@ def add_layer(
         shifts = -layer.rng.integers(5, 10, units)
         form = qops.TwoRoundings31(tuple(map(int, shifts)), zero_point, *case.bounds)
     conv = qops.QConv(case.strides, case.pads, case.dilations, group, form)
-    y = layer.node(conv, inputs, DType.INT8)
+    y = layer.node(conv, inputs, dtype)
     value = layer.builder.values[y]
-    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
+    if not case.wide:
+        layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
     sizes = (case.height, case.width), case.kernel, case.strides, case.dilations
     pads = case.pads[:2], case.pads[2:]
     assert value.shape[1:3] == tuple(window_out(*each) for each in zip(*sizes, *pads, strict=True))

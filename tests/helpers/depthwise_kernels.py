@@ -14,6 +14,7 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3Many
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
+from edgec.kernels.dsp.depthwise_s16_dsp import DepthwiseS16
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -344,6 +345,9 @@ WINDOWS = Kernel(
         Case(10, 4, 8, pads=(2, 0, 2, 0), kernel=(5, 1)),
         Case(1, 2, 6, pads=(2, 2, 2, 2), kernel=(5, 5), shift=33),
         Case(2, 3, 5, (2, 2), (7, 4, 6, 3), kernel=(7, 6), dilations=(2, 1)),
+        Case(9, 8, 6, multiplier=2, shift=33),
+        Case(12, 11, 5, (2, 2), (2, 2, 2, 2), kernel=(5, 5), offsets=True, multiplier=3),
+        Case(24, 1, 4, pads=(4, 0, 5, 0), kernel=(10, 1), twice=True, multiplier=2),
     ),
     (
         Case(10, 10, 3, pads=(2, 2, 2, 2), kernel=(5, 5)),
@@ -355,4 +359,39 @@ WINDOWS = Kernel(
     ),
     _windows,
 )
-KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS, "line": LINE, "windows": WINDOWS}
+
+EVEN, POSITIVE, ALL = (-32767, 32767), (0, 32767), (-32768, 32767)
+"""Bounds of int16 that the kernel has ends for."""
+
+
+def _wide_windows(rng: np.random.Generator) -> Case:
+    plain = {"offsets": False, "twice": False, "wide": True}
+    return replace(_windows(rng), bounds=(EVEN, POSITIVE, ALL)[rng.integers(3)], **plain)
+
+
+WIDE = Kernel(
+    DepthwiseS16,
+    (
+        Case(10, 10, 12, bounds=EVEN, shift=34, wide=True),
+        Case(9, 11, 7, (2, 2), bounds=ALL, shift=33, wide=True),
+        Case(10, 10, 7, pads=(2, 2, 2, 2), kernel=(5, 5), bounds=POSITIVE, shift=35, wide=True),
+        Case(26, 26, 5, (2, 2), VALID, kernel=(7, 7), bounds=EVEN, wide=True),
+        Case(40, 8, 4, pads=(2, 2, 1, 1), kernel=(4, 4), bounds=ALL, shift=36, wide=True),
+        Case(21, 13, 4, (3, 1), (4, 0, 4, 3), EVEN, 34, kernel=(3, 6), dilations=(4, 1), wide=True),
+        Case(28, 1, 13, pads=(0, 0, 2, 0), kernel=(5, 1), bounds=POSITIVE, shift=32, wide=True),
+        Case(49, 1, 8, (2, 1), (7, 0, 7, 0), kernel=(15, 1), bounds=EVEN, shift=33, wide=True),
+        Case(30, 1, 400, pads=(1, 0, 1, 0), kernel=(3, 1), bounds=EVEN, shift=34, wide=True),
+        Case(9, 8, 6, bounds=EVEN, shift=33, wide=True, multiplier=2),
+    ),
+    (
+        Case(10, 10, 3, bounds=EVEN, wide=True),
+        Case(10, 10, 8, bounds=(-32767, 32766), wide=True),
+        Case(10, 10, 8, dilations=(1, 2), pads=(1, 2, 1, 2), bounds=EVEN, wide=True),
+        Case(3, 3, 8, pads=VALID, bounds=EVEN, wide=True),
+    ),
+    _wide_windows,
+)
+KERNELS = {
+    **{"planes": PLANES, "narrow": NARROW, "bands": BANDS, "line": LINE, "windows": WINDOWS},
+    "wide": WIDE,
+}

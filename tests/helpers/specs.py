@@ -12,6 +12,7 @@ from edgec.kernels.dsp.depthwise_3x3_many_columns_s8_dsp import Depthwise3x3Many
 from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
+from edgec.kernels.dsp.depthwise_s16_dsp import DepthwiseS16
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.binary_words import BinaryWords
@@ -108,6 +109,7 @@ __all__ = [
     "DepthwiseLineM0",
     "DepthwiseM0",
     "DepthwiseNeon",
+    "DepthwiseS16",
     "Element",
     "Elementwise",
     "ElementwiseChain",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from depthwise_cases import BOARDS, INT8, Case, graph_of
-from depthwise_kernels import BANDS, KERNELS, NARROW, PLANES, WINDOWS, Kernel, all_specs
+from depthwise_kernels import BANDS, KERNELS, NARROW, PLANES, WIDE, WINDOWS, Kernel, all_specs
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 
@@ -85,6 +85,17 @@ def test_layers_of_windows_of_any_size(board: str):
     assert {(s.laid.taps < s.window.taps, s.laid.height == s.window.height) for s in specs} == {
         *((False, False), (False, True), (True, True), (True, False))
     }
+
+
+@pytest.mark.parametrize("board", BOARDS.values())
+def test_layers_of_int16(board: str):
+    specs = WIDE.specs_of(WIDE.cases, board)
+    assert len(specs) == len(WIDE.cases)
+    assert {s.low for s in specs} == {0, -32767, -32768}
+    assert {s.laid.stride_w for s in specs} == {1, 2}
+    assert {s.pitch > 0 for s in specs} == {True, False}
+    assert {s.high_shift > 0 for s in specs} == {True, False}
+    assert {s.is_whole for s in specs} == {True, False}
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,7 @@ from edgec.kernels.family import Distances
 PLANES = 4
 """Channels whose planes are made together (`edgec/depthwise/unpacked_s8_dsp.h`)."""
 
-
-_HIGH_SHIFTS = range(32, 55)
+HIGH_SHIFTS = range(32, 55)
 """With these shifts the high word of a product is enough."""
 LARGEST_SIZE = 8192
 """Sizes that are no larger fit the structs of layers."""
@@ -41,7 +40,7 @@ def high_word_kind(shift: int, tflite31: Tflite31 | None, *, saturates: bool) ->
     """
     if tflite31 is not None:
         return "offsets" if tflite31.end == "offset31" and tflite31.saturates else None
-    return "offset" if saturates and shift in _HIGH_SHIFTS else None
+    return "offset" if saturates and shift in HIGH_SHIFTS else None
 
 
 def ends_in_high_word(graph: Graph, node: Node) -> bool:

@@ -60,6 +60,8 @@ CASES: dict[str, KernelSpec] = {
     "depthwise_by_two": s.DepthwiseDsp(
         Window(26, 26, 12, 10, 10, 7, 7, 2, 2, 0, 0, 1, 1), 0, tflite31=OFFSET
     ),
+    "depthwise_s16_dsp": s.DepthwiseS16(Window(9, 9, 16, 9, 9, 5, 5, 1, 1, 2, 2, 1, 1), 34),
+    "depthwise_s16_over_time": s.DepthwiseS16(_taps(10), 34, low=0),
     "depthwise_over_time": s.DepthwiseDsp(_taps(10), 0, tflite31=TWICE),
     "depthwise_line_s8_dsp": s.DepthwiseLine(_taps(5), 34),
     "depthwise_line_looped": s.DepthwiseLine(_taps(29), 0, tflite31=TWICE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,10 +11,12 @@ import numpy as np
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Tflite31
+from edgec.kernels.common.laid_window import laid, lying, taps_inside
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_strips
 from edgec.kernels.common.parts import Parts, Run, WeightReads
@@ -26,9 +28,9 @@ from edgec.kernels.dsp.depthwise import (
     WORD_BYTES,
     UnpackedDepthwise,
     ends_in_high_word,
-    overlap,
 )
-from edgec.kernels.family import KernelFamily, template_beside
+from edgec.kernels.dsp.depthwise import overlap as overlap_of_planes
+from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
 _STRIPS = (8, 4)
@@ -52,22 +54,37 @@ _MOST_TAPS = 31
 class DepthwiseDsp(UnpackedDepthwise):
     """Depthwise convolution of any window: `edgec/depthwise/depthwise_s8_dsp.h`.
 
-    x int8 [height, width, channels], at least 4 channels; y [out_height, out_width, channels].
+    x int8 [height, width, channels], at least 4 channels; y [out_height, out_width, channels *
+    filters].
 
     Attributes:
         window: with strides of 1 or 2 and no dilation along the rows of `laid`.
         shift: right shift with a multiplier of 31 bits.
         tflite31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        filters: how many each channel has, which are computed one by one from the same planes.
     """
 
     family: ClassVar[str] = "depthwise_s8_dsp"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_s8_dsp")
     manner: ClassVar[str] = ", some sums of a row at a time"
+    element_bytes: ClassVar[int] = 1
+    unpack: ClassVar[str] = "edgec_depthwise_dsp_unpack"
     window: Window
     shift: int
     rescale16: None = None
     residual_shift: None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
+    filters: int = field(default=1, metadata=LATER)
+
+    @property
+    def out_channels(self) -> int:
+        """Channels of y."""
+        return self.window.channels * self.filters
+
+    @property
+    def low(self) -> int:
+        """The least code of outputs."""
+        return INT8_MIN
 
     @property
     def laid(self) -> Window:
@@ -154,7 +171,12 @@ class DepthwiseDsp(UnpackedDepthwise):
         w = self.laid
         sizes = f"{w.kernel_h}x{w.kernel_w}_{w.stride_w}_{self.outputs}"
         pitch = f"_by{self.pitch}" if self.pitch else ""
-        return f"{self.kind}_{sizes}_{self.high_shift}{pitch}"
+        return f"{self.kind}_{sizes}_{self.high_shift}{pitch}{self.type_name}"
+
+    @property
+    def type_name(self) -> str:
+        """End of these names that says which codes the outputs are, "" of int8."""
+        return ""
 
     @property
     def pitch(self) -> int:
@@ -164,15 +186,16 @@ class DepthwiseDsp(UnpackedDepthwise):
         short function, so one for each number of channels costs little.
         """
         w = self.laid
-        fits = self.outputs * w.channels <= _LARGEST_STORE
-        return w.channels if w.kernel_h == 1 and fits else 0
+        pitch = self.out_channels * self.element_bytes
+        return pitch if w.kernel_h == 1 and self.outputs * pitch <= _LARGEST_STORE else 0
 
     @property
     def strip(self) -> int:
         """Rows of outputs made from one set of planes: as many as there is memory for."""
         rows = self.laid.out_height
         strips = [rows, *(strip for strip in _STRIPS if strip < rows)]
-        image = self.window.height * self.window.width * self.window.channels
+        w = self.window
+        image = w.height * w.width * w.channels * self.element_bytes
         most = self._memory_bytes(strips[-1]) + image // _GROWTH
         return next(strip for strip in strips if self._memory_bytes(strip) <= most)
 
@@ -187,13 +210,13 @@ class DepthwiseDsp(UnpackedDepthwise):
         return PLANES * WORD_BYTES * rows * self.words
 
     def _distance(self, strip: int) -> int:
-        return max(by_strips(self.laid, 1, strip, PLANES), 0)
+        return max(by_strips(self.laid, 1, strip, PLANES), 0) * self.element_bytes
 
     @property
     def _is_alike(self) -> bool:
         """The output has the size of the image."""
         w = self.window
-        return (w.height, w.width) == (w.out_height, w.out_width)
+        return (w.height, w.width) == (w.out_height, w.out_width) and self.filters == 1
 
     @property
     def is_whole(self) -> bool:
@@ -220,55 +243,6 @@ class DepthwiseDsp(UnpackedDepthwise):
             yield rows, needed, max(min(first + needed, w.height) - max(first, 0), 0)
 
 
-def laid(window: Window) -> Window:
-    """The window, of an image of one column lying on its side; taps that are never inside are cut.
-
-    Weights of small images with large windows are mostly such taps.
-    """
-    w = lying(window)
-    rows, columns = taps_inside(w)
-    return replace(
-        w,
-        kernel_h=len(rows),
-        kernel_w=len(columns),
-        pad_top=w.pad_top - rows.start * w.dilation_h,
-        pad_left=w.pad_left - columns.start,
-    )
-
-
-def lying(window: Window) -> Window:
-    """The window, of an image of one column lying on its side."""
-    w = window
-    if w.width > 1 or w.kernel_w > 1 or w.out_width > 1 or w.pad_left:
-        return w
-    return Window(
-        *(1, w.height, w.channels),
-        *(1, w.out_height),
-        *(1, w.kernel_h),
-        *(1, w.stride_h),
-        *(0, w.pad_top),
-        *(1, w.dilation_h),
-    )
-
-
-def taps_inside(window: Window) -> tuple[range, range]:
-    """Rows and columns of taps from the first to the last that some output finds in the image."""
-    w = window
-    rows = (w.height, w.out_height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h)
-    columns = (w.width, w.out_width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w)
-    return _inside(*rows), _inside(*columns)
-
-
-def _inside(size: int, out_size: int, taps: int, stride: int, pad: int, dilation: int) -> range:
-    def is_inside(tap: int) -> bool:
-        at = tap * dilation - pad
-        first = -(min(at, 0) // stride)
-        return first < out_size and at + first * stride < size
-
-    found = [tap for tap in range(taps) if is_inside(tap)] or [0]
-    return range(found[0], found[-1] + 1)
-
-
 _CODE_BYTES = 1500
 _STEP_BYTES = 36
 
@@ -280,7 +254,7 @@ def parts(spec: DepthwiseDsp, _run: Run) -> Parts:
     taken = spec.fours * sum(inside for _, _, inside in strips)
     words = (spec.inside + w.pad_left % 2 + 1) // 2
     cleared = strips[0][1] + sum(needed - inside for _, needed, inside in strips[1:])
-    rows = w.channels * w.out_height
+    rows = spec.out_channels * w.out_height
     bands = rows * spec.bands
     kind = f"{spec.outputs} by {w.stride_w}"
     half = w.stride_w == 1 and w.kernel_w % 2 == 0
@@ -290,16 +264,17 @@ def parts(spec: DepthwiseDsp, _run: Run) -> Parts:
         "row unpacked": taken,
         "word unpacked": taken * words,
         "place cleared": cleared * spec.words,
-        f"weights of two steps, by {w.stride_w}": len(strips) * w.channels * spec.step_pairs,
+        f"weights of two steps, by {w.stride_w}": len(strips) * spec.out_channels * spec.step_pairs,
         "row of outputs": rows,
         f"band, {kind}": bands,
+        "place of an output": 0 if spec.pitch else bands * spec.outputs,
         f"row of taps, {kind}": bands * w.kernel_h,
         "row of taps in a loop": bands * w.kernel_h if spec.is_looped else 0,
         f"step, {kind}": bands * w.kernel_h * (spec.steps - half),
         f"half a step, {kind}": bands * w.kernel_h * half,
     }
     code = _CODE_BYTES + _STEP_BYTES * spec.steps * (1 if spec.is_looped else w.kernel_h)
-    return Parts(counts, code, WeightReads(w.channels * spec.numbers_bytes, len(strips)))
+    return Parts(counts, code, WeightReads(spec.out_channels * spec.numbers_bytes, len(strips)))
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -307,16 +282,24 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     if not target.has_dsp or target.takes_few_kernels or not is_depthwise(graph, node):
         return False
     window = conv_window(graph, node)
-    one_filter = graph.shape(plain_inputs(node).w)[0] == window.channels
-    if not one_filter or not _serves(window) or not ends_in_high_word(graph, node):
+    # Those of unpacked_s8_dsp.h and by_channel_s8_dsp.h are made for windows of 3x3 taps.
+    usual = (window.kernel_h, window.kernel_w, window.dilation_h) == (3, 3, 1)
+    usual = usual and filters_of(graph, node) == 1
+    if usual or not serves(window) or not ends_in_high_word(graph, node):
         return False
     return spec(graph, node, target).scratch_bytes <= target.scratch_limit_bytes
 
 
-def _serves(window: Window) -> bool:
+def filters_of(graph: Graph, node: Node) -> int:
+    """Filters of each channel of a depthwise convolution."""
+    inputs = plain_inputs(node)
+    return graph.shape(inputs.w)[0] // graph.shape(inputs.x)[3]
+
+
+def serves(window: Window) -> bool:
+    """Whether a window is one that the function computes."""
     w = lying(window)
     sizes = (w.height, w.width, w.channels, w.out_height, w.out_width)
-    usual = (w.kernel_h, w.kernel_w, w.dilation_h) == (3, 3, 1)
     return (
         w.stride_w in _OUTPUTS
         and w.dilation_w == 1
@@ -324,15 +307,19 @@ def _serves(window: Window) -> bool:
         and w.channels >= PLANES
         and w.pad_left < w.kernel_w
         and max(*sizes, w.kernel_h * w.dilation_h) <= LARGEST_SIZE
-        # Those of unpacked_s8_dsp.h and by_channel_s8_dsp.h are made for these windows.
-        and not usual
     )
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseDsp:
     """The specification for a convolution that `accepts` accepts."""
     end = end_of(graph, node)
-    return DepthwiseDsp(conv_window(graph, node), end.shift, tflite31=end.tflite31)
+    window, filters = conv_window(graph, node), filters_of(graph, node)
+    return DepthwiseDsp(window, end.shift, tflite31=end.tflite31, filters=filters)
+
+
+def overlap(spec: DepthwiseDsp) -> Distances:
+    """As other layers of planes have it; an output of several filters a channel lies apart."""
+    return (None,) if spec.filters > 1 else overlap_of_planes(spec)
 
 
 def arguments(
@@ -351,26 +338,27 @@ def _streamed(spec: DepthwiseDsp, weights: Array, bias: Array, numbers: tuple[Ar
 
     Args:
         spec: the layer.
-        weights: int8 [channels, rows, columns, 1].
-        bias: int32 [channels].
-        numbers: [channels] each: multipliers and, where channels have them, offsets; or offsets and
-            shifts, of which these make those.
+        weights: int8 [channels of y, rows, columns, 1].
+        bias: int32 [channels of y].
+        numbers: [channels of y] each: multipliers and, where channels have them, offsets; or
+            offsets and shifts, of which these make those.
 
     Returns:
-        int8 [channels, bytes].
+        int8 [channels of y, bytes].
     """
     w = spec.laid
     whole = lying(spec.window)
     rows_inside, columns_inside = taps_inside(whole)
-    taps = weights.reshape(w.channels, whole.kernel_h, whole.kernel_w)
+    channels = spec.out_channels
+    taps = weights.reshape(channels, whole.kernel_h, whole.kernel_w)
     taps = taps[:, rows_inside][:, :, columns_inside]
     before = 1 if w.stride_w == 1 else 0
-    rows = np.zeros((w.channels, w.kernel_h, 2 * spec.steps), np.int8)
+    rows = np.zeros((channels, w.kernel_h, 2 * spec.steps), np.int8)
     rows[:, :, before : before + w.kernel_w] = taps
-    stream = np.zeros((w.channels, spec.weights_bytes), np.int8)
-    stream[:, : rows[0].size] = rows.reshape(w.channels, -1)
+    stream = np.zeros((channels, spec.weights_bytes), np.int8)
+    stream[:, : rows[0].size] = rows.reshape(channels, -1)
     if w.stride_w > 1:
-        stream = stream.reshape(w.channels, -1, 2, 2).swapaxes(2, 3).reshape(w.channels, -1)
+        stream = stream.reshape(channels, -1, 2, 2).swapaxes(2, 3).reshape(channels, -1)
     multiplier, *more = numbers
     if spec.kind == "twice":
         bias, more = 2 * bias, [more[-1] - 1]

@@ -30,11 +30,17 @@ extern "C" {
     ".endif\n"
 /* clang-format on */
 #else
-EDGEC_INLINE int8_t edgec_high_code(int32_t sum, int32_t multiplier, int32_t offset, int32_t shift,
-                                    int32_t rounded) {
+EDGEC_INLINE int32_t edgec_high_shifted(int32_t sum, int32_t multiplier, int32_t offset,
+                                        int32_t shift, int32_t rounded) {
     const int64_t product = (int64_t)sum * multiplier;
     const int64_t high = rounded > 0 ? edgec_rshr64(product, 32) : product >> 32;
-    return edgec_clamp_s8((int32_t)((high + offset) >> shift), INT8_MIN, INT8_MAX);
+    return (int32_t)((high + offset) >> shift);
+}
+
+EDGEC_INLINE int8_t edgec_high_code(int32_t sum, int32_t multiplier, int32_t offset, int32_t shift,
+                                    int32_t rounded) {
+    const int32_t code = edgec_high_shifted(sum, multiplier, offset, shift, rounded);
+    return edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
 }
 #endif
 

@@ -369,24 +369,51 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
     "smmlar " SUM ", " SUM ", r2, r10\n"                                                           \
     "asr " SUM ", " SUM ", lr\n"
 
+/* The code of the result of EDGEC_HIGH_WORD: int8, or int16 from LOW on, of which 0, -32767 and -32768
+ * are served; lr is 1 where it is -32767. */
+#define EDGEC_DEPTHWISE_DSP_CODE(SUM)                                                              \
+    ".if %c[low] == -128\n"                                                                        \
+    EDGEC_HIGH_CODE(SUM)                                                                           \
+    ".elseif %c[low] == 0\n"                                                                       \
+    EDGEC_DEPTHWISE_DSP_BOUND("usat", "15", SUM)                                                   \
+    ".else\n"                                                                                      \
+    EDGEC_DEPTHWISE_DSP_BOUND("ssat", "16", SUM)                                                   \
+    ".if %c[low] == -32767\n"                                                                      \
+    "qsub16 " SUM ", " SUM ", lr\n"                                                                \
+    "add " SUM ", " SUM ", #1\n"                                                                   \
+    ".endif\n"                                                                                     \
+    ".endif\n"
+#define EDGEC_DEPTHWISE_DSP_BOUND(OPERATION, BITS, SUM)                                            \
+    ".if %c[shift]\n"                                                                              \
+    OPERATION " " SUM ", #" BITS ", " SUM ", asr #%c[shift]\n"                                     \
+    ".else\n"                                                                                      \
+    OPERATION " " SUM ", #" BITS ", " SUM "\n"                                                     \
+    ".endif\n"
+#define EDGEC_DEPTHWISE_DSP_PUT_CODE(SUM, PLACE)                                                   \
+    ".if %c[low] == -128\n"                                                                        \
+    "strb " SUM ", " PLACE "\n"                                                                    \
+    ".else\n"                                                                                      \
+    "strh " SUM ", " PLACE "\n"                                                                    \
+    ".endif\n"
+
 /* Stores the code of a sum, output NUMBER of a band, at y, r1; pixels are PITCH bytes apart or, where
  * that is 0, r10, and y goes on with each.  The other form ends at the last output of the row, of
  * r12 that are left. */
 #define EDGEC_DEPTHWISE_DSP_STORE(SUM, NUMBER)                                                     \
     ".if %c[pitch]\n"                                                                              \
-    "strb " SUM ", [r1, #(" NUMBER " * %c[pitch])]\n"                                              \
+    EDGEC_DEPTHWISE_DSP_PUT_CODE(SUM, "[r1, #(" NUMBER " * %c[pitch])]")                           \
     ".else\n"                                                                                      \
-    "strb " SUM ", [r1]\n"                                                                         \
+    EDGEC_DEPTHWISE_DSP_PUT_CODE(SUM, "[r1]")                                                      \
     "add r1, r1, r10\n"                                                                            \
     ".endif\n"
 #define EDGEC_DEPTHWISE_DSP_STORE_ONE(SUM)                                                         \
-    EDGEC_HIGH_CODE(SUM)                                                                           \
+    EDGEC_DEPTHWISE_DSP_CODE(SUM)                                                                  \
     "subs r12, r12, #1\n"                                                                          \
-    "strb " SUM ", [r1]\n"                                                                         \
+    EDGEC_DEPTHWISE_DSP_PUT_CODE(SUM, "[r1]")                                                      \
     "beq 6f\n"                                                                                     \
     "add r1, r1, r10\n"
 
-/* Defines NAME(task), which stores int8 outputs of some channels.
+/* Defines NAME(task), which stores outputs of some channels.
  *
  *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
  *
@@ -394,9 +421,10 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
  * STRIDE: of columns, 1 or 2.  OUTPUTS: of a band, 6 or 4 by 1, 5 or 4 by 2.  ROUNDED: 1 where the
  * high word of the product is rounded.  NUMBERS: 0; 1 where each channel has an offset; 2 where each
  * has a shift, and codes are those of edgec_requantize_twice_s8: then SHIFT is 1 and the shift of a
- * channel, less 1, comes before it.  PITCH: bytes of y from pixel to pixel, 0: those of the task. */
+ * channel, less 1, comes before it.  PITCH: bytes of y from pixel to pixel, 0: those of the task.
+ * LOW: the least code: -128 of int8; 0, -32767 or -32768 of int16, with NUMBERS 0. */
 #define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED,        \
-                                 NUMBERS, PITCH)                                                   \
+                                 NUMBERS, PITCH, LOW)                                                   \
     EDGEC_SEPARATE void NAME(const edgec_depthwise_dsp_task_t *task) {                             \
         register const edgec_depthwise_dsp_task_t *t __asm__("r0") = task;                         \
         __asm__ volatile(                                                                          \
@@ -529,22 +557,25 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             EDGEC_HIGH_WORD("r9")                                                                  \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
+            ".if %c[low] == -32767\n"                                                              \
+            "mov lr, #1\n"                                                                         \
+            ".endif\n"                                                                             \
             "add r0, r0, r11\n"                                                                    \
             "subs r12, r12, #%c[outputs]\n"                                                        \
             "blt 5f\n"                                                                             \
-            EDGEC_HIGH_CODE("r4")                                                                  \
-            EDGEC_HIGH_CODE("r5")                                                                  \
+            EDGEC_DEPTHWISE_DSP_CODE("r4")                                                         \
+            EDGEC_DEPTHWISE_DSP_CODE("r5")                                                         \
             EDGEC_DEPTHWISE_DSP_STORE("r4", "0")                                                   \
-            EDGEC_HIGH_CODE("r6")                                                                  \
+            EDGEC_DEPTHWISE_DSP_CODE("r6")                                                         \
             EDGEC_DEPTHWISE_DSP_STORE("r5", "1")                                                   \
-            EDGEC_HIGH_CODE("r7")                                                                  \
+            EDGEC_DEPTHWISE_DSP_CODE("r7")                                                         \
             EDGEC_DEPTHWISE_DSP_STORE("r6", "2")                                                   \
             ".if %c[outputs] > 4\n"                                                                \
-            EDGEC_HIGH_CODE("r8")                                                                  \
+            EDGEC_DEPTHWISE_DSP_CODE("r8")                                                         \
             ".endif\n"                                                                             \
             EDGEC_DEPTHWISE_DSP_STORE("r7", "3")                                                   \
             ".if %c[outputs] > 5\n"                                                                \
-            EDGEC_HIGH_CODE("r9")                                                                  \
+            EDGEC_DEPTHWISE_DSP_CODE("r9")                                                         \
             ".endif\n"                                                                             \
             ".if %c[outputs] > 4\n"                                                                \
             EDGEC_DEPTHWISE_DSP_STORE("r8", "4")                                                   \
@@ -593,7 +624,11 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             "ldr r0, [sp, #(%c[room] + 12)]\n"                                                     \
             "ldr r1, [sp, #(%c[room] + 16)]\n"                                                     \
             "ldr r2, [sp, #(%c[room] + 48)]\n"                                                     \
+            ".if %c[low] == -128\n"                                                                \
             "add r0, r0, #1\n"                                                                     \
+            ".else\n"                                                                              \
+            "add r0, r0, #2\n"                                                                     \
+            ".endif\n"                                                                             \
             "add r1, r1, #4\n"                                                                     \
             "strd r0, r1, [sp, #(%c[room] + 12)]\n"                                                \
             "subs r2, r2, #1\n"                                                                    \
@@ -606,7 +641,7 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
               [room] "i"((LOOPED) > 0 ? 0 : EDGEC_DEPTHWISE_DSP_ROOM(TAPS, ROWS, STRIDE)),         \
               [half] "i"(EDGEC_DEPTHWISE_DSP_HALF(TAPS, STRIDE)), [looped] "i"(LOOPED),            \
               [stride] "i"(STRIDE), [outputs] "i"(OUTPUTS), [shift] "i"(SHIFT),                    \
-              [rounded] "i"(ROUNDED), [numbers] "i"(NUMBERS), [pitch] "i"(PITCH)                   \
+              [rounded] "i"(ROUNDED), [numbers] "i"(NUMBERS), [pitch] "i"(PITCH), [low] "i"(LOW)                   \
             : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
     }
 /* clang-format on */
@@ -631,9 +666,10 @@ EDGEC_INLINE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *plan
 }
 
 #define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED,        \
-                                 NUMBERS, PITCH)                                                   \
+                                 NUMBERS, PITCH, LOW)                                              \
     EDGEC_INLINE void NAME(const edgec_depthwise_dsp_task_t *task) {                               \
-        const edgec_depthwise_dsp_form_t form = {TAPS, ROWS, STRIDE, SHIFT, ROUNDED, NUMBERS};     \
+        const edgec_depthwise_dsp_form_t form = {                                                  \
+            TAPS, ROWS, STRIDE, SHIFT, ROUNDED, NUMBERS, LOW};                                     \
         for (int32_t c = 0; c < task->channels; c++) {                                             \
             edgec_depthwise_dsp_channel(task, c, &form);                                           \
         }                                                                                          \
@@ -647,6 +683,7 @@ typedef struct edgec_depthwise_dsp_form {
     int32_t shift;
     int32_t rounded;
     int32_t numbers;
+    int32_t low;
 } edgec_depthwise_dsp_form_t;
 
 /* A weight of a channel of the stream. */
@@ -705,16 +742,57 @@ EDGEC_INLINE void edgec_depthwise_dsp_channel(const edgec_depthwise_dsp_task_t *
             const int32_t sum =
                 edgec_depthwise_dsp_sum(row + column / 2 * EDGEC_DEPTHWISE_DSP_CHANNELS, column % 2,
                                         task->tap, stream, bias, form);
-            task->y[oy * task->row + ox * task->pixel + channel] =
-                edgec_depthwise_dsp_code(task, stream + bytes + 4, sum, form);
+            int8_t *const pixel = task->y + oy * task->row + ox * task->pixel;
+            if (form->low == INT8_MIN) {
+                pixel[channel] = edgec_depthwise_dsp_code(task, stream + bytes + 4, sum, form);
+            } else {
+                const int32_t code = edgec_clamp_s32(
+                    edgec_high_shifted(sum, (int32_t)edgec_word_at(stream + bytes + 4),
+                                       task->offset, form->shift, form->rounded),
+                    form->low, INT16_MAX);
+                ((int16_t *)(void *)pixel)[channel] = (int16_t)code;
+            }
         }
     }
 }
 #endif
 
+/* Stores four channels of two pixels of int16; NULL: a pixel of zeros. */
+EDGEC_INLINE void edgec_depthwise_dsp_put_s16(const int8_t *a, const int8_t *b, edgec_pair_t *to) {
+    for (int32_t two = 0; two < 2; two++) {
+        const uint32_t first = a == NULL ? 0 : edgec_word_at(a + 4 * two);
+        const uint32_t second = b == NULL ? 0 : edgec_word_at(b + 4 * two);
+        to[2 * two] = (first & 0xFFFFU) | second << 16;
+        to[2 * two + 1] = first >> 16 | (second & 0xFFFF0000U);
+    }
+}
+
+/* Unpacks rows of four channels of int16, whose zero point is 0. */
+EDGEC_SEPARATE void edgec_depthwise_dsp_unpack_s16(const int8_t *x, edgec_pair_t *planes,
+                                                   const edgec_depthwise_dsp_image_t *image) {
+    for (int32_t row = 0; row < image->rows; row++) {
+        const int8_t *from = x + row * image->row;
+        edgec_pair_t *to = planes + row * (image->plane / 4);
+        if (image->lead > 0) {
+            edgec_depthwise_dsp_put_s16(NULL, from, to);
+            from += image->pixel;
+            to += EDGEC_DEPTHWISE_DSP_CHANNELS;
+        }
+        for (int32_t pair = 0; pair < image->pairs; pair++) {
+            edgec_depthwise_dsp_put_s16(from, from + image->pixel, to);
+            from += 2 * image->pixel;
+            to += EDGEC_DEPTHWISE_DSP_CHANNELS;
+        }
+        if (image->tail > 0) {
+            edgec_depthwise_dsp_put_s16(from, NULL, to);
+        }
+    }
+}
+
 /* The sizes of a layer, and the function of its form. */
 typedef struct edgec_depthwise_dsp_layer {
     void (*rows)(const edgec_depthwise_dsp_task_t *task);
+    void (*unpack)(const int8_t *x, edgec_pair_t *planes, const edgec_depthwise_dsp_image_t *image);
     int16_t height;
     int16_t width;
     int16_t channels;
@@ -733,6 +811,8 @@ typedef struct edgec_depthwise_dsp_layer {
     int16_t room;     /* words for the weights of a channel */
     int16_t numbers;  /* bytes of the stream for a channel */
     int16_t shift;    /* after the high word of the product */
+    int16_t bytes;    /* of an element of x, and of y */
+    int16_t filters;  /* of a channel */
 } edgec_depthwise_dsp_layer_t;
 
 /* Clears places of the planes. */
@@ -760,8 +840,8 @@ EDGEC_SEPARATE void edgec_depthwise_dsp(const int8_t *x, int8_t *y, int8_t *scra
     edgec_depthwise_dsp_task_t task;
     task.weights = (edgec_pair_t *)(void *)scratch;
     edgec_pair_t *const planes = task.weights + layer->room;
-    image.pixel = channels;
-    image.row = layer->width * channels;
+    image.pixel = channels * layer->bytes;
+    image.row = layer->width * image.pixel;
     image.zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U;
     image.padding = (uint8_t)params->x_zero_point * 0x01010101U;
     image.lead = layer->left % 2;
@@ -769,9 +849,9 @@ EDGEC_SEPARATE void edgec_depthwise_dsp(const int8_t *x, int8_t *y, int8_t *scra
     image.tail = (layer->inside - image.lead) % 2;
     image.plane = words * place;
     task.offset = edgec_high_offset(params->y_zero_point, layer->shift);
-    task.pixel = channels;
+    task.pixel = image.pixel * layer->filters;
     task.down = layer->stride * image.plane;
-    task.row = layer->out_width * channels;
+    task.row = layer->out_width * task.pixel;
     task.tap = layer->dilation * image.plane;
     task.back = layer->band * place - (layer->taps - 1 + layer->looped) * task.tap;
     task.width = layer->out_width;
@@ -792,15 +872,19 @@ EDGEC_SEPARATE void edgec_depthwise_dsp(const int8_t *x, int8_t *y, int8_t *scra
             /* The last planes may hold channels that are done already. */
             const int32_t c = edgec_min_s32(four, channels - EDGEC_DEPTHWISE_DSP_CHANNELS);
             if (image.rows > 0) {
-                edgec_depthwise_dsp_unpack(x + begin * image.row + c,
-                                           to + layer->left / 2 * EDGEC_DEPTHWISE_DSP_CHANNELS,
-                                           &image);
+                layer->unpack(x + begin * image.row + c * layer->bytes,
+                              to + layer->left / 2 * EDGEC_DEPTHWISE_DSP_CHANNELS, &image);
             }
-            task.stream = params->weights + four * layer->numbers;
-            task.y = y + top * task.row + four;
-            task.planes = planes + (four - c);
-            task.channels = c + EDGEC_DEPTHWISE_DSP_CHANNELS - four;
-            layer->rows(&task);
+            const int32_t count = c + EDGEC_DEPTHWISE_DSP_CHANNELS - four;
+            const int32_t calls = layer->filters > 1 ? count * layer->filters : 1;
+            task.channels = layer->filters > 1 ? 1 : count;
+            for (int32_t i = 0; i < calls; i++) {
+                const int32_t first_channel = four * layer->filters + i;
+                task.stream = params->weights + first_channel * layer->numbers;
+                task.y = y + top * task.row + first_channel * layer->bytes;
+                task.planes = planes + (four - c) + i / layer->filters;
+                layer->rows(&task);
+            }
         }
     }
 }
