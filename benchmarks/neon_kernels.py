@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import argparse
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from built import firmware_of
@@ -40,6 +41,7 @@ from edgec.workflow.integer import integer_model
 BOARDS = {"a53": "raspberry_pi_3", "a7": "raspberry_pi_2"}
 KERNELS = {"C": "host", "DSP": "nucleo_l4r5zi", "NEON": ""}
 """The board whose kernels are compared; "": the own ones."""
+NOTHING_DECIDED: Mapping[str, object] = MappingProxyType({})
 KEYS = 196
 NETWORK = Path(__file__).resolve().parents[1] / "networks" / "cct_cifar10.onnx"
 
@@ -80,9 +82,11 @@ class Step:
         return sum(count for name, count in named if any(stem in name for stem in stems))
 
 
-def measure(graph: Graph, board: Board, kernels: Board) -> list[Step]:
+def measure(
+    graph: Graph, board: Board, kernels: Board, decisions: Mapping[str, object] = NOTHING_DECIDED
+) -> list[Step]:
     """Build for `board` with the kernels for another one, trace, and compare with the oracle."""
-    choices = select_kernels(graph, Target.of(kernels))
+    choices = select_kernels(graph, Target.of(kernels), decisions)
     buffers, overlaps, _ = buffers_of(graph, choices)
     program = lower(graph, choices, plan_memory(buffers, overlaps))
     inputs = list(_inputs(graph))

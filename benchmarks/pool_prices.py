@@ -46,7 +46,7 @@ from edgec.target.cores import Core
 from edgec.target.target import Target
 
 _SWEEPS = 5_000
-_SERVED = {
+SERVED = {
     "m0plus": (Core.CORTEX_M0, Core.CORTEX_M0PLUS),
     "m3": (Core.CORTEX_M3,),
     "m4": (Core.CORTEX_M4,),
@@ -122,7 +122,7 @@ def write(changed: dict[str, Operations]) -> None:
         {
             served.price_key: {TABLE: part_prices(core, each)}
             for core, each in changed.items()
-            for served in _SERVED[core]
+            for served in SERVED[core]
         }
     )
 
@@ -155,7 +155,7 @@ def main() -> None:
 
 def _timed(cores: Sequence[str]) -> list[str]:
     """Cores that have a cycle model."""
-    return [core for core in cores if not _SERVED[core][0].is_cortex_a]
+    return [core for core in cores if not SERVED[core][0].is_cortex_a]
 
 
 def _judged(boards: Mapping[str, Board], keep: Path | None) -> str:

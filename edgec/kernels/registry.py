@@ -85,6 +85,7 @@ from edgec.kernels.weightpool.decode import FAMILY as WEIGHTPOOL_DECODE
 from edgec.kernels.weightpool.decode_dsp import FAMILY as WEIGHTPOOL_DECODE_DSP
 from edgec.kernels.weightpool.direct import FAMILY as WEIGHTPOOL_DIRECT
 from edgec.kernels.weightpool.gather.family import FAMILY as WEIGHTPOOL_GATHER
+from edgec.kernels.weightpool.neon import FAMILY as WEIGHTPOOL_GATHER_NEON
 
 DENSE: tuple[KernelFamily[Any], ...] = (
     NEON_DENSE_4X4,
@@ -103,6 +104,7 @@ PACKED_FILTERS = packed_filters(DENSE)
 
 FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_GATHER,
+    WEIGHTPOOL_GATHER_NEON,
     WEIGHTPOOL_DIRECT,
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,

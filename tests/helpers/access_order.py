@@ -62,6 +62,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return events_of(spec.called, operand)
         case s.Conv2D() | s.PooledDirect():
             return list(_in_bytes(_conv2d(spec), spec.x_dtype, spec.y_dtype))
+        case s.PooledConvNeon():
+            return list(_by_bands(spec))
         case s.PooledDecodeDsp():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
             return list(_dense_3x2(spec.dense))
@@ -348,6 +350,17 @@ def _by_windows(spec: s.Dense4x2, firsts: Iterable[int]) -> Iterator[Event]:
             for pixel in _pixels(w, oy, ox):
                 yield from (("r", pixel * w.channels + c) for c in range(w.channels))
         yield from (("w", o) for o in range(first * spec.units, last * spec.units))
+
+
+def _by_bands(spec: s.PooledConvNeon) -> Iterator[Event]:
+    w, band = spec.window, spec.band * spec.window.out_width
+    pixels = list(_raster(w))
+    for first in range(0, len(pixels), band):
+        for _, oy, ox in pixels[first : first + band]:
+            for pixel in _pixels(w, oy, ox):
+                yield from (("r", pixel * w.channels + c) for c in range(w.channels))
+        size = spec.out_channels
+        yield from (("w", o) for o in range(first * size, (first + band) * size))
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

@@ -5,7 +5,7 @@ Built like a board's program (`codegen.project`), with every warning an error, a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -70,14 +70,19 @@ def _found(program: str) -> Path:
 
 
 def library_for(
-    core: Core, graph: Graph, folder: Path, make_plan: MakePlan | None = None
+    core: Core,
+    graph: Graph,
+    folder: Path,
+    make_plan: MakePlan | None = None,
+    decisions: Mapping[str, object] = MappingProxyType({}),
 ) -> Program:
     """Lower a graph for a core and write its library into `folder`.
 
-    `make_plan`: places buffers; default: the planner, and its check.
+    `make_plan`: places buffers; default: the planner, and its check.  `decisions`: those of
+    planners, by name of the node.
     """
     verify(graph, Stage.INTEGER, "the tests")
-    choices = select_kernels(graph, by_precedence(bare_target(core)))
+    choices = select_kernels(graph, by_precedence(bare_target(core)), decisions)
     if make_plan is None:
         buffers, overlaps, _ = buffers_of(graph, choices)
         plan = plan_memory(buffers, overlaps)
@@ -141,9 +146,10 @@ def check_cross(
     samples: list[Sample],
     folder: Path,
     flags: tuple[str, ...] = ("-O2",),
+    decisions: Mapping[str, object] = MappingProxyType({}),
 ) -> Program:
     """Compile for a core with all warnings, run; every tensor equals the oracle's."""
-    compiled = library_for(machine.core, graph, folder / "library")
+    compiled = library_for(machine.core, graph, folder / "library", decisions=decisions)
     program = linked(machine, folder / "library", folder / "program", flags)
     check_program(machine, program, compiled, samples, folder)
     return compiled

@@ -75,6 +75,7 @@ from edgec.kernels.weightpool.decode import PooledDecode
 from edgec.kernels.weightpool.decode_dsp import PooledDecodeDsp
 from edgec.kernels.weightpool.direct import PooledDirect
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.neon.spec import PooledConvNeon
 
 __all__ = [
     "ArgMax",
@@ -134,6 +135,7 @@ __all__ = [
     "Planes",
     "PlanesNeon",
     "PooledConv",
+    "PooledConvNeon",
     "PooledDecode",
     "PooledDecodeDsp",
     "PooledDirect",

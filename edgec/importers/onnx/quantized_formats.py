@@ -61,6 +61,21 @@ class _Quantizer:
             return np.dtype(np.int32)
         return np.dtype(np.int8 if self.signed else np.uint8)
 
+    @property
+    def usable_scale(self) -> Array:
+        """Scales to compute with: 1 for one that is not positive and finite.
+
+        The node that carries the scale is refused where it is read, in the words of any such file.
+        """
+        positive = np.isfinite(self.scale) & (self.scale > 0.0)
+        return np.where(positive, self.scale, np.float32(1.0))
+
+    @property
+    def holds_zero(self) -> bool:
+        """The zero points are codes of `dtype`."""
+        limits = np.iinfo(self.dtype)
+        return bool(np.all((limits.min <= self.zero) & (self.zero <= limits.max)))
+
     def shaped(self, array: Array, rank: int) -> Array:
         """Parameters that broadcast against a tensor."""
         shape = [1] * rank
@@ -72,7 +87,7 @@ class _Quantizer:
 def quant(e: Expansion) -> bool:
     """Quant of at most 8 bits (constants 32), rounding to the nearest, scale and bits constant."""
     found = _quantizer(e)
-    if found is None:
+    if found is None or not found.holds_zero:
         return False
     stored = e.array(e.input(0))
     parameters = [
@@ -139,7 +154,7 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
 
 
 def _codes(stored: Array, found: _Quantizer) -> Array:
-    scale, zero = (found.shaped(array, stored.ndim) for array in (found.scale, found.zero))
+    scale, zero = (found.shaped(array, stored.ndim) for array in (found.usable_scale, found.zero))
     codes = np.round(stored.astype(np.float32) / scale + zero.astype(np.float32))
     return np.clip(codes, found.low, found.high).astype(found.dtype)
 
@@ -149,7 +164,7 @@ def _limited(e: Expansion, found: _Quantizer) -> str:
     whole = np.iinfo(found.dtype)
     if (found.low, found.high) == (whole.min, whole.max) or found.axis is not None:
         return e.input(0)
-    ends = [(end - found.zero) * found.scale for end in (found.low, found.high)]
+    ends = [(end - found.zero) * found.usable_scale for end in (found.low, found.high)]
     bounds = [e.constant(np.asarray(end, np.float32), "limit") for end in ends]
     return e.add("Clip", [e.input(0), *bounds])
 

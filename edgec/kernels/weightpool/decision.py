@@ -21,6 +21,7 @@ class PoolFamily(enum.Enum):
     """Kernels for pooled layers; the value is the kernel's `family`."""
 
     RESPONSES = "pooled_conv"
+    RESPONSES_NEON = "pooled_conv_neon"
     DECODE = "pooled_decode"
     DIRECT = "pooled_direct"
 
@@ -41,6 +42,9 @@ class PoolKernelConfig:
         tables_in_ram: copy the pool or its look-up table to scratch memory first.
         batch: filters expanded at a time, of `DECODE`; None: as many as little memory holds.
         dsp: `DECODE` for a core with the DSP extension.
+        band: rows of outputs that are computed together, of `RESPONSES_NEON`; None: all.
+        vectors: vectors of eight positions that are added up together there, at most: as many as
+            the registers hold sums of.
         runtime_bits: the width of activations is an argument of the kernel.  All families.
         short: biases and multipliers have 16 bits each (`short_numbers`), which needs a width that
             is fixed, and numbers that are exact in this form.  All families.
@@ -55,6 +59,8 @@ class PoolKernelConfig:
     tables_in_ram: bool = False
     batch: int | None = None
     dsp: bool = False
+    band: int | None = None
+    vectors: int = 4
     runtime_bits: bool = False
     short: bool = False
 

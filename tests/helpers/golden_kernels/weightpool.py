@@ -42,6 +42,22 @@ _SHORT = s.PooledConv(
     zero_is_code_min=False,
     short=True,
 )
+_NEON = s.PooledConvNeon(
+    window=WINDOW,
+    out_channels=6,
+    group=8,
+    index_bits=4,
+    bits=8,
+    shift=32,
+    residual_shift=None,
+    pool_size=10,
+    chunk_groups=1,
+    band=1,
+    most=4,
+    center=0,
+    run=2,
+    full_range=False,
+)
 
 CASES: dict[str, KernelSpec] = {
     "pooled_decode": s.PooledDecode(WINDOW, 8, 4, 6, 8, 32, None, 8),
@@ -57,6 +73,12 @@ CASES: dict[str, KernelSpec] = {
     ),
     "pooled_direct": s.PooledDirect(WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
     "pooled_direct_runtime": s.PooledDirect(ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
+    "pooled_conv_neon": _NEON,
+    "pooled_conv_neon_runtime": replace(_NEON, window=ODD, bits=None, group=4, run=1),
+    "pooled_conv_neon_residual": replace(
+        _NEON, residual_shift=12, bits=4, run=17, full_range=True, group=16, terms=2
+    ),
+    "pooled_conv_neon_short": replace(_NEON, window=POINTWISE, short=True, shift=30),
     "pooled_conv": _RESPONSES,
     "pooled_conv_chunks_runtime": replace(
         _SHORT,

@@ -9,7 +9,7 @@ from import_models import N, imported, model_of, run, save
 from onnx import TensorProto, helper
 
 from edgec.base.dtypes import DType
-from edgec.base.errors import UnsupportedModelError
+from edgec.base.errors import ImportModelError, UnsupportedModelError
 from edgec.base.options import CompileOptions
 from edgec.floatrun.executor import Executor
 from edgec.interp import run_graph
@@ -95,7 +95,13 @@ def test_signs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"rounding_mode": "FLOOR"}, {"bits": 12.0}, {"zero": np.array([0.5], F)}]
+    "change",
+    [
+        {"rounding_mode": "FLOOR"},
+        {"bits": 12.0},
+        {"zero": np.array([0.5], F)},
+        {"zero": F(200)},
+    ],
 )
 def test_other_forms_are_refused_in_words(change, tmp_path):
     constants = {"as": F(0.25), "az": change.get("zero", F(0)), "ab": F(change.get("bits", 8))}
@@ -104,6 +110,25 @@ def test_other_forms_are_refused_in_words(change, tmp_path):
         node = N("Quant", ["x", "as", "az", "ab"], ["y"], domain=DOMAIN, signed=1, **change)
     with pytest.raises(UnsupportedModelError, match="at most 8 bits"):
         imported(qonnx_model([node], {"x": (1, 4)}, constants), tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", [0.0, -0.5, np.inf, np.nan])
+@pytest.mark.parametrize("what", ["weights", "activations"])
+def test_a_scale_that_is_none_is_refused_without_computing_with_it(what, scale, tmp_path):
+    constants = {
+        "w": RNG.normal(size=(6, 5)).astype(F),
+        "as": F(scale if what == "activations" else 0.5),
+        "ws": F(scale if what == "weights" else 0.5),
+        **{f"{name}{part}": F(value) for name in "aw" for part, value in (("z", 0), ("b", 3))},
+    }
+    nodes = [
+        quantizer("w", "wq", "w", signed=1, narrow=0),
+        quantizer("x", "xq", "a", signed=0, narrow=0),
+        N("MatMul", ["xq", "wq"], ["y"]),
+    ]
+    with pytest.raises(ImportModelError, match="is not a positive, finite number"):
+        imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
 
 
 def qcdq_model(low: int, high: int) -> onnx.ModelProto:

@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 from emulated import need_emulator
 from pool_derived import derived
@@ -12,10 +13,11 @@ from pool_layers import BOARDS as MEASURED
 from pool_layers import Layer, measure
 from pool_operations import FITTED, Operations, part_prices, stored_prices
 from pool_shapes import held_out, spec_of, training
+from pooled_layer import pooled_layer
 from targets import bare_target
 
 from edgec.base.errors import ConfigError, InternalError
-from edgec.base.options import PoolKernelOptions
+from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir import qops
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.choice.prices import PRICES_FILE, core_prices, price_tables
@@ -27,7 +29,8 @@ from edgec.kernels.registry import FAMILIES, family_of
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.events import TABLE, Event
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.plan.candidates import Setting
+from edgec.kernels.weightpool.neon.spec import PooledConvNeon
+from edgec.kernels.weightpool.plan.candidates import Setting, candidates
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import list_boards, load_board
 from edgec.target.cores import Core
@@ -159,8 +162,29 @@ def test_a_kernel_that_nobody_counts_is_not_free() -> None:
 
 def test_families_for_weight_pools_share_a_table_and_are_chosen_for_flash() -> None:
     pooled = [family for family in FAMILIES if "weightpool" in family.template.parts]
-    assert len(pooled) == 4
-    assert all(family.price_table == TABLE and family.saves_flash for family in pooled)
+    assert len(pooled) == 5
+    assert all(family.saves_flash for family in pooled)
+    # What runs in vectors is measured by itself.
+    own = {family.name for family in pooled if family.price_table != TABLE}
+    assert own == {"pooled_conv_neon"}
+
+
+@pytest.mark.parametrize("board", ["raspberry_pi_2", "raspberry_pi_3", "raspberry_pi_5"])
+@pytest.mark.parametrize("kernel", [3, 1])
+def test_neon_takes_pools_by_price(board: str, kernel: int) -> None:
+    """Nine taps share a response; where one filter in each has it, products are fewer."""
+    rng = np.random.default_rng(4)
+    pool = rng.integers(-14, 15, (64, 8)).astype(np.int8)
+    indices = rng.integers(0, 64, (64, kernel, kernel, 8)).astype(np.uint16)
+    graph = pooled_layer((16, 16, 64), pool, indices, pad=kernel // 2, multiplier=2**20)
+    setting = Setting.of(load_board(board), PoolKernelOptions())
+    ways = candidates(graph, graph.nodes[0], setting, None)
+    best = min(ways, key=lambda way: way.cycles)
+    neon = [way for way in ways if isinstance(way.spec, PooledConvNeon)]
+    assert all(way.response_shift == 0 for way in neon)
+    assert len({way.spec for way in neon}) == len(neon) > 4
+    assert (best in neon) == (kernel == 3)
+    assert best.kernel is (PoolKernel.RESPONSES if kernel == 3 else PoolKernel.EXPAND)
 
 
 @pytest.mark.parametrize(

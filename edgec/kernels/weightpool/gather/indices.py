@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.kernels.weightpool.decision import READY_INDEX_BITS
-from edgec.kernels.weightpool.gather.groups import BYTE_BITS, ENTRY_BYTES, INDEX_BLOCK
+from edgec.kernels.weightpool.gather.groups import (
+    BYTE_BITS,
+    ENTRY_BYTES,
+    INDEX_BLOCK,
+    TableGroups,
+)
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.unrolled import packed_indices
 
 
-def stored_indices(spec: PooledConv, indices: Array) -> Array:
-    """Indices as a `PooledConv` reads them.
+def stored_indices(spec: TableGroups, indices: Array) -> Array:
+    """Indices as a kernel with a table of responses reads them.
 
     Args:
         spec: the kernel.
@@ -28,14 +32,14 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
         by_group[:, :, first : first + spec.chunk_groups]
         for first in range(0, spec.groups, spec.chunk_groups)
     ]
-    if spec.index_bits == READY_INDEX_BITS:
+    if isinstance(spec, PooledConv) and not spec.decodes:
         lists = [_entries(spec, chunk).reshape(-1) for chunk in chunks]
         # The kernel reads one entry after the last one.
         return np.concatenate([*lists, np.zeros(1, np.uint16)])
     return np.concatenate([_packed_chunk(spec, chunk.reshape(-1)) for chunk in chunks])
 
 
-def _packed_chunk(spec: PooledConv, indices: Array) -> Array:
+def _packed_chunk(spec: TableGroups, indices: Array) -> Array:
     missing = 0 if spec.index_bits == BYTE_BITS else -len(indices) % INDEX_BLOCK
     return packed_indices(np.pad(indices, (0, missing)), spec.index_bits)
 
@@ -55,7 +59,7 @@ def _entries(spec: PooledConv, chunk: Array) -> Array:
     return np.asarray(by_base | last, np.uint16)
 
 
-def index_bytes(spec: PooledConv) -> int:
+def index_bytes(spec: TableGroups) -> int:
     """Bytes of `stored_indices`."""
     chunks = [spec.chunk_groups] * (spec.chunks - 1) + [spec.last_groups]
     beyond = 0 if spec.decodes else ENTRY_BYTES

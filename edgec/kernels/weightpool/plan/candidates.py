@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from edgec.kernels.weightpool.direct import pooled_direct
 from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.neon import pooled_conv_neon
 from edgec.kernels.weightpool.plain import BLOCK
 from edgec.kernels.weightpool.plan.rounding import rounds_too_much
 from edgec.kernels.weightpool.plan.short import takes_short
@@ -31,6 +33,9 @@ from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import Board
 from edgec.target.target import Target
 
+_A64_VECTORS = 8
+_ARMV7A_VECTORS = 4
+"""Vectors of positions whose sums, two vectors each, and responses the registers hold."""
 _BATCHES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of batches of filters to decode a layer in; more are for little memory."""
 
@@ -85,6 +90,11 @@ class Setting:
         """For a board and what the user asked for."""
         return cls(board, Estimator.of(Target.of(board)), options.table_bytes, options.runtime_bits)
 
+    @property
+    def has_neon(self) -> bool:
+        """The core has NEON."""
+        return Target.of(self.board).has_neon
+
     def cycles(self, spec: KernelSpec, bits: int) -> float:
         """Estimated cycles of a call; executed instructions on a Cortex-A.
 
@@ -113,6 +123,8 @@ def candidates(
         match kernel:
             case PoolKernel.RESPONSES:
                 found += _responses(graph, node, setting)
+                if setting.has_neon:
+                    found += _responses_neon(graph, node, setting)
             case PoolKernel.DECODE:
                 found += _decodes(graph, node, setting)
             case PoolKernel.DIRECT:
@@ -224,6 +236,34 @@ def two_lane_shift(graph: Graph, node: Node) -> int | None:
         return least_response_shift(pool, indices, zero_point, _bits(node), channels)
     except LoweringError:
         return None
+
+
+def _responses_neon(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
+    """Exact responses, with every number of rows and of groups of channels at a time."""
+    config = PoolKernelConfig(
+        PoolFamily.RESPONSES_NEON,
+        lanes=1,
+        index_bits=_index_bits(graph, node),
+        runtime_bits=setting.runtime_bits,
+        band=1,
+        vectors=_A64_VECTORS if Target.of(setting.board).is_aarch64 else _ARMV7A_VECTORS,
+    )
+    config = replace(config, short=takes_short(graph, node, config))
+    try:
+        base = pooled_conv_neon(graph, node, config)
+    except LoweringError:
+        return
+    rows = range(1, base.window.out_height + 1)
+    for chunk, band in itertools.product(_chunk_sizes(base.groups), rows):
+        if base.window.out_height % band:
+            continue
+        if not replace(base, chunk_groups=chunk, band=band).fits_entries:
+            continue
+        own = replace(config, chunk_groups=chunk, band=band)
+        spec = pooled_conv_neon(graph, node, own)
+        if not _too_large(spec, setting):
+            cycles = setting.cycles(spec, _bits(node))
+            yield Candidate(PoolKernel.RESPONSES, own, spec, 0, cycles, index_bytes(spec), None)
 
 
 # ---- The others ----

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.weightpool.direct import PooledDirect
+from edgec.kernels.weightpool.gather.groups import TableGroups
 from edgec.kernels.weightpool.gather.layout import WORD_BYTES
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate
@@ -65,7 +66,7 @@ def _number_bytes(graph: Graph, node: Node, way: Candidate) -> int:
     bias, multiplier = (graph.constants[name].array for name in (own.b, own.multiplier))
     if config is not None and config.short:
         return 2 * _SHORT_BYTES * len(bias)
-    sums = config is not None and config.runtime_bits and not isinstance(way.spec, PooledConv)
+    sums = config is not None and config.runtime_bits and not isinstance(way.spec, TableGroups)
     return bias.nbytes * (1 + sums) + multiplier.nbytes
 
 

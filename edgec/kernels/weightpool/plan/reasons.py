@@ -9,6 +9,7 @@ from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
+from edgec.kernels.weightpool.gather.groups import TableGroups
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate, Setting, two_lane_shift
 from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much
@@ -98,7 +99,7 @@ def record(
         kernel=chosen.kernel,
         builder=config.builder.value if config is not None and looks_up else "",
         lanes=config.lanes if config is not None and responses else 1,
-        chunk_groups=spec.chunk_groups if isinstance(spec, PooledConv) else 0,
+        chunk_groups=spec.chunk_groups if isinstance(spec, TableGroups) else 0,
         scratch_bytes=chosen.scratch_bytes,
         table_bytes=table,
         table_place=place if table else "",

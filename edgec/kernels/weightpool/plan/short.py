@@ -16,6 +16,7 @@ from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import decoded_fold
 from edgec.kernels.weightpool.direct import direct_fold
+from edgec.kernels.weightpool.neon.spec import centered_fold
 from edgec.kernels.weightpool.plan.rounding import rounded_bias
 from edgec.kernels.weightpool.short_numbers import ShortNumbers
 
@@ -77,6 +78,8 @@ def _fold(graph: Graph, node: Node, config: PoolKernelConfig) -> Array:
             return decoded_fold(graph, node)
         case PoolFamily.DIRECT:
             return direct_fold(graph, node)
+        case PoolFamily.RESPONSES_NEON:
+            return centered_fold(graph, node)
         case PoolFamily.RESPONSES:
             return np.zeros(graph.shape(pooled_inputs(node).b), np.int64)
 
