@@ -1,7 +1,7 @@
 """Compresses the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
 python networks/pool_cifar10.py resnet8
-(or resnet8_sums, resnet8_ternary, resnet10, resnet10_sums, cct)
+(or resnet8_sums, resnet8_ternary, resnet10, resnet10_sums, resnet14_sums, cct)
 
 It writes RECIPE_cifar10.pool.onnx, or RECIPE_cifar10.bits.onnx where weights have few bits, by
 `edgec compress --train` on the training images; accuracy is that of the validation images.  The
@@ -51,6 +51,7 @@ RECIPES = {
     "resnet8_ternary": Recipe("resnet8", 2, None, ("--bits=ternary",), "bits"),
     "resnet10": Recipe("resnet10", 12, None, ("--views=4",)),
     "resnet10_sums": Recipe("resnet10", 18, None, ("--views=4", "--ratio=8")),
+    "resnet14_sums": Recipe("resnet14", 18, None, ("--views=4", "--ratio=8")),
     "cct": Recipe("cct", 40),
 }
 
@@ -66,7 +67,7 @@ def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
 def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str]:
     """What is run."""
     recipe = RECIPES[args.recipe]
-    model = HERE / f"{recipe.network}_cifar10.onnx"
+    model = args.network or HERE / f"{recipe.network}_cifar10.onnx"
     output = args.output or HERE / f"{args.recipe}_cifar10.{recipe.suffix}.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
@@ -82,6 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("recipe", choices=RECIPES)
     cifar10.add_data_option(parser)
+    parser.add_argument("--network", type=Path, help="float ONNX; default: the recipe's own")
     parser.add_argument("--epochs", type=int, help="default: the recipe's own")
     parser.add_argument("--pool-size", type=int, help="vectors; default: the recipe's own")
     parser.add_argument("--teacher", type=Path, help="default: the recipe's own")

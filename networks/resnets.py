@@ -3,6 +3,7 @@
 ResNet-8 is MLPerf Tiny's (stages of 16, 32 and 64 channels, one basic block each).  ResNet-10 and
 ResNet-14 are stacks of ResNet-18's basic blocks (64-128, and 64-128-256 channels, two blocks a
 stage) whose first convolution has stride 2, so that their activations fit a microcontroller.
+ResNet-18 keeps all pixels in its first stage and is a teacher for the others.
 The narrow ones have as many bytes in int8 as the others with pooled weights, and a few more: they
 tell what pools are worth beside fewer channels.
 """
@@ -56,6 +57,7 @@ SHAPES = {
     "resnet8_narrow": Shape(1, ((6, 1, 1), (12, 1, 2), (20, 1, 2))),
     "resnet10_narrow": Shape(2, ((21, 2, 1), (40, 2, 2))),
     "resnet14": Shape(2, ((64, 2, 1), (128, 2, 2), (256, 2, 2))),
+    "resnet18": Shape(1, ((64, 2, 1), (128, 2, 2), (256, 2, 2), (512, 2, 2))),
 }
 
 

@@ -32,6 +32,7 @@ from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from edgec.finetune.loss import Loss
+from edgec.finetune.run import chosen_device
 
 HERE = Path(__file__).resolve().parent
 BATCH = 128
@@ -136,8 +137,8 @@ def train(args: argparse.Namespace) -> nn.Module:
     average = AveragedModel(model, multi_avg_fn=kept, use_buffers=True)
     optimizer = make_optimizer(model, args.network, args.rate)
     states = {"model": model, "average": average, "optimizer": optimizer}
-    checkpoint = HERE / "checkpoints" / f"{args.network}.pt"
-    checkpoint.parent.mkdir(exist_ok=True)
+    checkpoint = args.out / "checkpoints" / f"{args.network}.pt"
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
     settings = {name: str(getattr(args, name)) for name in SETTINGS}
     first = 0
     if checkpoint.exists() and not args.restart:
@@ -178,17 +179,19 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--teacher", type=Path, help="float ONNX file to learn from")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--out", type=Path, default=HERE, help="folder; default: that of this file")
     parser.add_argument("--float32", action="store_true", help="faster for depthwise layers")
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()
     args.data_dir = cifar10.chosen_folder(parser, args)
+    args.device = chosen_device(args.device).type
     if args.rate is None:
         is_adam = args.network in TRANSFORMERS or args.network in BINARY
         args.rate = PEAK_ADAMW if is_adam else PEAK_SGD
     model = train(args)
-    path = HERE / f"{args.network}_cifar10.onnx"
+    path = args.out / f"{args.network}_cifar10.onnx"
     export(binary.hardened(model), path)
     print(f"wrote {path}")
     if args.test:

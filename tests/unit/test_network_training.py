@@ -38,14 +38,14 @@ def script(monkeypatch, tmp_path):
     return train_cifar10
 
 
-def options(**changes):
+def options(script, **changes):
     values = {"network": "cct", "data_dir": None, "epochs": 2, "rate": 1e-3, "seed": 1}
     values |= {"device": "cpu", "float32": False, "restart": False, "teacher": None, "hold": False}
-    return argparse.Namespace(**{**values, **changes})
+    return argparse.Namespace(**{**values, "out": script.HERE, **changes})
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypatch):
-    whole = script.train(options()).state_dict()
+    whole = script.train(options(script)).state_dict()
     measure = script.accuracy
 
     def interrupted(*_):
@@ -53,9 +53,9 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypat
 
     monkeypatch.setattr(script, "accuracy", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        script.train(options(restart=True))
+        script.train(options(script, restart=True))
     monkeypatch.setattr(script, "accuracy", measure)
-    again = script.train(options()).state_dict()
+    again = script.train(options(script)).state_dict()
     assert whole.keys() == again.keys()
     for name, value in whole.items():
         torch.testing.assert_close(again[name], value, msg=name)
@@ -64,7 +64,7 @@ def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypat
 def test_a_taught_training_goes_on_as_if_it_had_not_been_interrupted(script, monkeypatch):
     teacher = NETWORKS / "resnet8_narrow_cifar10.onnx"
     how = {"network": "binary", "teacher": teacher, "hold": True, "epochs": 3}
-    whole = script.train(options(**how)).state_dict()
+    whole = script.train(options(script, **how)).state_dict()
     # The first of three epochs is also the first of four: the rate has not begun to fall.
     checkpoint = script.HERE / "checkpoints" / "binary.pt"
     checkpoint.unlink()
@@ -78,12 +78,12 @@ def test_a_taught_training_goes_on_as_if_it_had_not_been_interrupted(script, mon
 
     monkeypatch.setattr(script, "accuracy", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        script.train(options(**{**how, "epochs": 4}))
-    again = script.train(options(**how)).state_dict()
+        script.train(options(script, **{**how, "epochs": 4}))
+    again = script.train(options(script, **how)).state_dict()
     for name, value in whole.items():
         assert torch.equal(again[name], value), name
     with pytest.raises(SystemExit, match="a run with other options"):
-        script.train(options(**{**how, "epochs": 5}))
+        script.train(options(script, **{**how, "epochs": 5}))
 
 
 def test_a_held_rate_rises_stays_and_falls_to_nothing(script):
