@@ -67,10 +67,16 @@ def _print_by_vendor(found: Sequence[Board]) -> None:
     for board in found:
         vendor = board.vendor if len(board.vendor) < _VENDOR else board.title
         vendors.setdefault(vendor, []).append(board.name)
+    width = console.out.width
+    is_narrow = width < 2 * _LINE // 3
+    indent = 2 if is_narrow else _VENDOR
     for vendor, names in vendors.items():
-        lines = textwrap.wrap(", ".join(names), _LINE - _VENDOR)
+        room = min(_LINE, width - 1) - indent
+        lines = textwrap.wrap(", ".join(names), room, break_on_hyphens=False)
+        if is_narrow:
+            lines.insert(0, "")
         for number, line in enumerate(lines):
-            console.out.print(f"{vendor if number == 0 else '':<{_VENDOR}}{line}")
+            console.out.print(f"{vendor if number == 0 else '':<{indent}}{line}")
     console.print_prose(
         "A part of a name, a vendor or an MCU will do: --board f446. Memory and clocks: edgec "
         "boards --find stm32, or -v; another Cortex-M: edgec boards new. ESP32, RISC-V, AVR: the C "
