@@ -1,21 +1,21 @@
-"""ResNet-8 by every compression: accuracy, flash, RAM and cycles, and a picture of them.
+"""ResNet-8 or ResNet-10 by every compression: accuracy, flash, RAM and cycles.
 
     python benchmarks/few_bits_networks.py --data-dir FOLDER
-    python benchmarks/few_bits_networks.py --boards nucleo nucleo_g0b1re
-    python benchmarks/few_bits_networks.py --train 10000 --epochs 1 --ways ternary
-    python benchmarks/few_bits_networks.py --svg front.svg
+    python benchmarks/few_bits_networks.py --network resnet10
+    python benchmarks/few_bits_networks.py --ways binary --boards nucleo_g0b1re raspberry_pi_3
 
-int8, weights of 4, 3 and 2 bits and ternary ones (`edgec compress --bits`, without training unless
-`--train` gives the number of training images), the files with pools of networks/, and the binary
-network of networks/ where its file is there.  Accuracy is that of the generated C on this computer,
-on validation images; calibration is on training images.  Flash and RAM are those of the firmware,
-cycles the estimate of its report.
+int8, weights of 4, 3 and 2 bits and ternary ones (`edgec compress --bits`, without training), the
+files of networks/ with pools, with trained ternary weights and with fewer channels, and the binary
+network of networks/.  Accuracy is that of the generated C on this computer, on validation images;
+calibration is on training images.  Flash and RAM are those of the firmware, cycles the estimate of
+its report; of a board with Linux, which cannot be the first, they are constants, arena, and
+instructions that are executed.  `docs/assets/few-bits.svg` is drawn from the table of
+docs/few-bits.md (`make pictures`).
 """
 
 from __future__ import annotations
 
 import argparse
-import html
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -29,21 +29,22 @@ from edgec.base.options import CompileOptions, FewBitsOptions, WeightBits
 from edgec.commands.compile import compile_model
 from edgec.commands.compress_bits import BitsOptions, narrow_model
 from edgec.commands.compress_jobs import Job
-from edgec.commands.training import Training
+from edgec.profile import count_instructions
+from edgec.target.board import load_board
 
 NETWORKS = Path(__file__).resolve().parents[1] / "networks"
-FLOAT = NETWORKS / "resnet8_cifar10.onnx"
 FILES = {
-    "int8": FLOAT,
-    "pools": NETWORKS / "resnet8_cifar10.pool.onnx",
-    "sums of pools": NETWORKS / "resnet8_sums_cifar10.pool.onnx",
-    "fewer channels, int8": NETWORKS / "resnet8_narrow_cifar10.onnx",
-    "binary (another network)": NETWORKS / "binary_cifar10.onnx",
+    "int8": "{}_cifar10.onnx",
+    "pools": "{}_cifar10.pool.onnx",
+    "sums of pools": "{}_sums_cifar10.pool.onnx",
+    "ternary weights, trained": "{}_ternary_cifar10.bits.onnx",
+    "fewer channels, int8": "{}_narrow_cifar10.onnx",
+    "binary, another network": "binary_cifar10.onnx",
 }
+"""Names of files in networks/, with the network's for the braces."""
 BITS = {bits.title: bits for bits in WeightBits}
 CALIBRATION = 256
 IMAGES = 1000
-KIB = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +55,8 @@ class Row:
         way: how it is compressed.
         board: where.
         accuracy: share of the images told right.
-        flash, ram: bytes of the firmware.
-        cycles: of a run, estimated; None where the board has no estimate.
+        flash, ram: bytes of the firmware; with Linux of constants and of the arena.
+        cost: cycles of a run, estimated; with Linux instructions.
     """
 
     way: str
@@ -63,14 +64,13 @@ class Row:
     accuracy: float
     flash: int
     ram: int
-    cycles: int | None
+    cost: str
 
     def text(self) -> str:
         """A line of the Markdown table."""
-        cycles = "" if self.cycles is None else f"{self.cycles / 1e6:.1f} M"
         return (
             f"| {self.way} | {self.board} | {self.accuracy:.2%} | {self.flash:,} | {self.ram:,} | "
-            f"{cycles} |"
+            f"{self.cost} |"
         )
 
 
@@ -82,15 +82,11 @@ def written(folder: Path, name: str, samples: Split) -> Path:
     return path
 
 
-def narrow(bits: WeightBits, data: Path, args: argparse.Namespace, folder: Path) -> Path:
-    """ResNet-8 with weights of few bits, trained if that is asked for."""
-    output, train = folder / f"{bits.value}.bits.onnx", None
-    if args.train:
-        train = written(folder, "train", cifar_part(data, "cifar10_train_0", args.train))
+def narrow(bits: WeightBits, model: Path, data: Path, folder: Path) -> Path:
+    """A network with weights of few bits, not trained."""
+    output = folder / f"{bits.value}.bits.onnx"
     calibration = written(folder, "few", cifar_part(data, "cifar10_train_0", CALIBRATION))
-    how = Training(epochs=args.epochs, augment=bool(args.train), device="cpu")
-    job = Job(FLOAT, output, calibration, train)
-    narrow_model(job, BitsOptions(FewBitsOptions(bits), how))
+    narrow_model(Job(model, output, calibration), BitsOptions(FewBitsOptions(bits)))
     return output
 
 
@@ -108,77 +104,44 @@ def measured(
         if not number:
             found = np.asarray(result.run(normalised_pixels(validation.x), on="host"))
             accuracy = float(np.mean(found.argmax(1) == validation.y))
-        memory, speed = result.report.memory, result.report.speed
-        cycles = None if speed is None else speed.cycles
-        yield Row(way, board, accuracy, memory.flash_bytes or 0, memory.ram_bytes or 0, cycles)
-
-
-def picture(rows: Sequence[Row]) -> str:
-    """An SVG of accuracy over flash: a point for each row."""
-    width, height, left, low = 760, 420, 70, 370
-    most = max(row.flash for row in rows) * 1.08
-    least = int(min(row.accuracy for row in rows) * 20) / 20
-    top = max(row.accuracy for row in rows) + 0.01
-
-    def place(row: Row) -> tuple[float, float]:
-        x = left + row.flash / most * (width - left - 20)
-        return x, low - (row.accuracy - least) / (top - least) * (low - 30)
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}">',
-        "<style>text { font: 13px sans-serif; fill: #1f2328; } .axis { stroke: #57606a; }"
-        " .point { fill: #3f51b5; } .paper { fill: #ffffff; }"
-        " @media (prefers-color-scheme: dark) { text { fill: #e6edf3; } .paper { fill: #161b22; }"
-        " .axis { stroke: #9da7b3; } .point { fill: #8c9eff; } }</style>",
-        f'<rect class="paper" width="{width}" height="{height}"/>',
-        f'<path class="axis" fill="none" d="M{left} 20V{low}H{width - 10}"/>',
-        f'<text x="{width // 2 - 90}" y="{height - 12}">flash of the firmware, KB</text>',
-        '<text x="8" y="16">images told right</text>',
-    ]
-    for share in np.arange(least, top, 0.05):
-        y = low - (share - least) / (top - least) * (low - 30)
-        parts.append(f'<text x="18" y="{y + 4:.0f}">{share:.0%}</text>')
-    for kib in range(0, int(most // KIB), 25):
-        x = left + kib * KIB / most * (width - left - 20)
-        parts.append(f'<text x="{x - 8:.0f}" y="{low + 18}">{kib}</text>')
-    for row in rows:
-        x, y = place(row)
-        parts.append(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
-        parts.append(f'<text x="{x + 8:.1f}" y="{y + 4:.1f}">{html.escape(row.way)}</text>')
-    return "\n".join([*parts, "</svg>", ""])
+        report = result.report
+        memory, speed = report.memory, report.speed
+        if load_board(board).linux is not None:
+            executed = count_instructions(folder / "build").total.instructions
+            cost = f"{executed / 1e6:.1f} M instructions"
+            yield Row(way, board, accuracy, memory.weight_bytes, memory.arena_bytes, cost)
+            continue
+        cost = "" if speed is None else f"{speed.cycles / 1e6:.1f} M"
+        yield Row(way, board, accuracy, memory.flash_bytes or 0, memory.ram_bytes or 0, cost)
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = (*FILES, *BITS)
+    parser.add_argument("--network", choices=("resnet8", "resnet10"), default="resnet8")
     parser.add_argument("--ways", nargs="+", default=names, help="words that names begin with")
     parser.add_argument("--boards", nargs="+", default=["nucleo"])
     parser.add_argument("--images", type=int, default=IMAGES, help="validation images")
-    parser.add_argument("--train", type=int, default=0, help="training images for --bits")
-    parser.add_argument("--epochs", type=int, default=1, help="passes over them")
-    parser.add_argument("--svg", type=Path, help="draw the first board's rows to this file")
     add_data_option(parser)
     args = parser.parse_args()
     chosen_data_folder(args)
     data = needed_data_folder() / "data"
     parts = (("cifar10_train_0", CALIBRATION), ("cifar10_train_1", args.images))
     samples = tuple(cifar_part(data, part, count) for part, count in parts)
-    print("| ResNet-8 | board | accuracy | flash | RAM | cycles |\n|---|---|" + "---:|" * 4)
-    rows: list[Row] = []
+    print(f"| {args.network} | board | accuracy | flash | RAM | cycles |\n|---|---|" + "---:|" * 4)
     for way in names:
         if not way.startswith(tuple(args.ways)):
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            model = narrow(BITS[way], data, args, folder) if way in BITS else FILES[way]
+            model = NETWORKS / FILES.get(way, FILES["int8"]).format(args.network)
             if not model.exists():
                 continue
+            if way in BITS:
+                model = narrow(BITS[way], model, data, folder)
             for row in measured(way, model, args.boards, samples, folder):
                 print(row.text(), flush=True)
-                rows += [row] if row.board == args.boards[0] else []
-    if args.svg is not None and rows:
-        args.svg.write_text(picture(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@
 * `compile.svg`: a terminal after `edgec compile`, by Rich's export.
 * `benchmark.svg`: cycles per multiply-accumulate beside published stacks, from the first table
   of `docs/benchmarks.md`.
+* `few-bits.svg`: accuracy over flash of two networks by every compression, from the table of
+  `docs/few-bits.md`.
 * `page-*.png`: pages of `--html`, drawn by Chromium.
 
 An SVG draws its own paper, and changes its colours where the reader's system is dark: it can be
@@ -17,6 +19,7 @@ from __future__ import annotations
 import argparse
 import html
 import json
+import math
 import os
 import re
 import subprocess
@@ -33,6 +36,7 @@ from rich.text import Text
 ROOT = Path(__file__).resolve().parents[1]
 ASSETS = ROOT / "docs" / "assets"
 BENCHMARKS = ROOT / "docs" / "benchmarks.md"
+FEW_BITS = ROOT / "docs" / "few-bits.md"
 MODEL = "examples/digits_resnet.onnx"
 COMPILE = (
     *("compile", MODEL, "--board", "nucleo"),
@@ -49,6 +53,8 @@ TABS = (
 PAGE_BYTES = 120_000
 """The most that a picture of a page may take."""
 
+_STYLES = ("edgec", "good", "closed")
+"""Colours of networks, one after another."""
 STYLE = """<style>
 text { font-family: system-ui, "Segoe UI", "DejaVu Sans", sans-serif; font-size: 16px; }
 text { fill: #1f2328; }
@@ -207,6 +213,65 @@ def benchmark(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
+def front(rows: Sequence[Sequence[str]]) -> str:
+    """Accuracy over flash: a point for each network and compression, SVG.
+
+    Args:
+        rows: network, compression, accuracy in percent, bytes of flash; more is not drawn.
+    """
+    points = [
+        (network, way, float(share.rstrip(" %")), int(flash.replace(",", "")) / 1024)
+        for network, way, share, flash, *_ in rows
+    ]
+    width, height, left, top, low = 1040, 560, 70, 84, 500
+    first = math.floor(math.log2(min(kib for *_, kib in points) / 25))
+    last = math.ceil(math.log2(max(kib for *_, kib in points) / 25))
+    least = math.floor(min(share for _, _, share, _ in points) / 5) * 5
+
+    def x(kib: float) -> float:
+        share = (math.log2(kib / 25) - first) / (last - first)
+        return round(left + share * (width - left - 60), 1)
+
+    def y(share: float) -> float:
+        return round(low - (share - least) / (95 - least) * (low - top), 1)
+
+    parts = [
+        text(
+            24,
+            40,
+            "Images told right (%) over flash of the firmware (KB, each step doubles)",
+            "title",
+        )
+    ]
+    styles = dict(zip(dict.fromkeys(network for network, *_ in points), _STYLES, strict=False))
+    for number, (network, style) in enumerate(styles.items()):
+        at = left + 200 * number
+        parts.append(f'<circle class="{style}" cx="{at}" cy="64" r="7"/>')
+        parts.append(text(at + 14, 70, network, "grey"))
+    parts.append(f'<path class="line" d="M{left} {top}V{low}H{width - 30}"/>')
+    parts += [
+        text(left - 10, y(share) + 5, f"{share}", "grey end") for share in range(least, 96, 5)
+    ]
+    ticks = [round(25 * 2.0**power) for power in range(first, last + 1)]
+    parts += [text(x(kib), low + 24, f"{kib}", "grey middle") for kib in ticks]
+    for network, _, share, kib in points:
+        parts.append(f'<circle class="{styles[network]}" cx="{x(kib)}" cy="{y(share)}" r="6"/>')
+    taken: list[tuple[float, float, float]] = []
+    for _, way, share, kib in sorted(points, key=lambda point: -point[2]):
+        at, base = x(kib) + 11, y(share) + 5
+        end = at + 8 * len(way)
+        # A name that would cover another one goes below it.
+        while any(
+            at < right and left_ < end and abs(base - line) < 17 for left_, right, line in taken
+        ):
+            base += 3
+        taken.append((at, end, base))
+        parts.append(text(at, round(base, 1), way))
+    return drawing(
+        width, height, "Accuracy over flash of ResNet-8 and ResNet-10, compressed", parts
+    )
+
+
 def edgec(words: Sequence[str], folder: Path) -> str:
     """Standard output of a command, with its colours; it ends the program if it fails."""
     environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "90", "PYTHONPATH": str(ROOT)}
@@ -255,6 +320,8 @@ def main() -> None:
     parser.add_argument("--no-pages", action="store_true", help="leave out the pages")
     is_without_pages = parser.parse_args().no_pages
     (ASSETS / "benchmark.svg").write_text(benchmark(table("published")), "utf-8")
+    drawn = front(table("compressed", FEW_BITS))
+    (ASSETS / "few-bits.svg").write_text(drawn, "utf-8")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "examples").symlink_to(ROOT / "examples")

@@ -34,7 +34,7 @@ class Samples:
 
     def __init__(self, data: TrainingData, device: torch.device) -> None:
         found = {name: _tensor(array) for name, array in data.inputs.items()}
-        place = device if _fits(found.values(), device) else torch.device("cpu")
+        place = device if fits(found.values(), device) else torch.device("cpu")
         self._inputs = {name: x.to(place) for name, x in found.items()}
         self._labels = _tensor(data.labels).to(device)
         self.device = device
@@ -144,7 +144,7 @@ def _tensor(array: Array) -> torch.Tensor:
     return torch.from_numpy(array if array.flags.writeable else array.copy())
 
 
-def _fits(tensors: Iterable[torch.Tensor], device: torch.device) -> bool:
+def fits(tensors: Iterable[torch.Tensor], device: torch.device) -> bool:
     """Whether samples take no more than half of what is free on a device."""
     if device.type != "cuda":
         return True

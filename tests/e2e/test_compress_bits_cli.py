@@ -91,6 +91,7 @@ def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
         (("--bits", "2", "--keep", "nothing*"), 5, "matches no layer"),
         (("--bits", "2", "--keep", "*"), 5, "no layer to give few bits"),
         (("--bits", "2", "--epochs", "3"), 2, "nothing to train on"),
+        (("--bits", "2", "--renew"), 2, "nothing to train on"),
         (("--bits", "2", "--calibration", "missing.npz"), 2, "no such file"),
     ],
 )

@@ -55,6 +55,12 @@ def test_terminal_and_overview_show_the_same_build() -> None:
         assert figure in terminal, STALE
 
 
+def test_the_front_of_compressions_is_that_of_the_table() -> None:
+    rows = pictures.table("compressed", DOCS / "few-bits.md")
+    assert {network for network, *_ in rows} == {"ResNet-8", "ResNet-10", "binary"}
+    assert (ASSETS / "few-bits.svg").read_text("utf-8") == pictures.front(rows), STALE
+
+
 def test_the_benchmark_is_that_of_the_tables() -> None:
     rows = pictures.table("published")
     assert (ASSETS / "benchmark.svg").read_text("utf-8") == pictures.benchmark(rows), STALE

@@ -132,6 +132,8 @@ def test_only_images_are_varied(command: str, tmp_path: Path, capsys: pytest.Cap
     for options, message in (
         (("--augment",), "--augment: the network reads no images"),
         (("--views", "2"), "--views 2: without --augment there is one view of the samples"),
+        (("--renew",), "--renew: images are drawn anew in each epoch"),
+        (("--renew", "--views", "1"), "--renew: images stay as they are"),
     ):
         words = (command, model, "--train", train, *options, "-o", tmp_path / "out.onnx")
         assert run_app([*map(str, words)]) == 2

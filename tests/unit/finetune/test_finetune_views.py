@@ -14,7 +14,7 @@ from pooled_digits import constants, data, interrupting
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError
-from edgec.finetune.batches import Samples, Views, drawing
+from edgec.finetune.batches import Samples, Views, drawing, fits
 from edgec.finetune.options import Augmentation, Recipe, TrainingData
 from edgec.finetune.parallel import Part
 from edgec.finetune.pooled import FinetuneOptions, finetune
@@ -100,6 +100,14 @@ def test_more_than_memory_holds_is_refused():
     assert "or fewer" in str(caught.value.hint)
     with pytest.raises(ConfigError, match="views is -1"):
         Recipe(views=-1)
+
+
+def test_samples_stay_where_they_take_too_much_of_a_device(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda _device: (100, 200))
+    gpu = torch.device("cuda")
+    assert fits([torch.zeros(12)], gpu)
+    assert not fits([torch.zeros(12), torch.zeros(1)], gpu)
+    assert fits([torch.zeros(1000)], torch.device("cpu"))
 
 
 OPTIONS = FinetuneOptions(
