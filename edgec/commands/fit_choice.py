@@ -19,6 +19,9 @@ from edgec.base.options import (
 )
 from edgec.fit.problem import Bounds, Figures
 
+_ROOMY = 0.9
+"""Share of the flash limit below which code need not be small."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -79,6 +82,26 @@ def settings_of(
     return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
 
 
+def needed(
+    settings: Sequence[Setting], usual: Sequence[Figures], bounds: Bounds
+) -> tuple[Setting, ...]:
+    """Settings that a limit may need.
+
+    Args:
+        settings: those that could help, the usual one first.
+        usual: figures of builds in the usual one, with int8 and with int16 codes.
+        bounds: limits.
+    """
+    roomy = max(each.flash_bytes for each in usual) <= _ROOMY * bounds.flash_bytes
+    whole = max(each.ram_bytes for each in usual) <= bounds.ram_bytes
+    return tuple(
+        each
+        for each in settings
+        if not (roomy and each.optimize is not settings[0].optimize)
+        and not (whole and each.rows is not settings[0].rows)
+    )
+
+
 def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
     """Options of quantization that give int16 codes to the tensors of these names."""
     precision = Precision.AUTO if int16 else None
@@ -99,6 +122,8 @@ def plain_options(options: CompileOptions) -> dict[str, OptionValue]:
         found["placement"] = options.placement.value
     if options.budget is not None:
         found["budget"] = f"ram={options.budget.ram_bytes}"
+    if options.weight_bits:
+        found["weight-bits"] = [str(each) for each in options.weight_bits]
     if options.quant.int16:
         found |= {"precision": Precision.AUTO.value, "int16": list(options.quant.int16)}
     return found
