@@ -15,6 +15,7 @@ from edgec.base.options import (
     Budget,
     CompileOptions,
     FrontEndOptions,
+    LayerBits,
     Optimize,
     PoolKernelOptions,
     Precision,
@@ -57,6 +58,7 @@ from edgec.cli.options import (
     StateOption,
     TargetDb,
     ValueOption,
+    WeightBitsOption,
     max_length_of,
 )
 from edgec.cli.project_file import ProjectFile
@@ -199,6 +201,7 @@ def compile_request(
     precision: PrecisionOption = None,
     target_db: TargetDb = None,
     int16: Int16Option = None,
+    weight_bits: WeightBitsOption = None,
     rounding: RoundingOption = None,
     build: Annotated[
         bool,
@@ -308,6 +311,7 @@ def compile_request(
             effort=effort,
             int16=tuple(int16 or ()),
         ),
+        weight_bits=tuple(map(LayerBits.parse, weight_bits or ())),
         build=build,
         verify=verify,
         force=force,

@@ -36,11 +36,10 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
     board = load_board(request.board)
     check_fit(board, request.options, limits)
     request.check()
-    from edgec.commands.fit import Search
+    from edgec.commands.fit_weights import fitted
 
     with status("fitting") as say:
-        search = Search(request.model, board, request.samples, request.options, limits, say)
-        found = search.run()
+        found = fitted(request.model, board, request.samples, request.options, limits, say)
     return replace(request, options=found.options, tune_file=None), found
 
 

@@ -192,6 +192,16 @@ Int16Option = Annotated[
         rich_help_panel=QUANTIZATION,
     ),
 ]
+WeightBitsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--weight-bits",
+        metavar="LAYER=BITS",
+        help="Give the weights of a layer 4, 3 or 2 bits, or ternary: a name or a pattern, "
+        "repeatable. Chosen by the error of the layer's output.",
+        rich_help_panel=QUANTIZATION,
+    ),
+]
 FitOption = Annotated[
     str | None,
     typer.Option(

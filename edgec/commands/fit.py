@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,23 +19,20 @@ from edgec.base.options import (
     FitLimits,
     Optimize,
     Placement,
-    Precision,
     Progress,
     Rows,
     no_progress,
 )
-from edgec.commands.fit_builds import built_choice
-from edgec.commands.fit_check import can_widen, check_fit, check_judged
-from edgec.commands.fit_choice import Built, Fitted, Point, Setting, settings_of
+from edgec.commands.fit_builds import built_choice, with_space
+from edgec.commands.fit_check import check_fit, check_judged
+from edgec.commands.fit_choice import Built, Fitted, Point, Setting, needed, settings_of
 from edgec.commands.fit_missed import missed
 from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
-from edgec.kernels.price import BoardPrices
-from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
-from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
+from edgec.workflow.integer import Calibration, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
@@ -48,13 +44,13 @@ _MOST_ROUNDS = 40
 _MOST_LISTENS = 12
 """Measurements of the noise of the program's answers, of a second or less each."""
 _MOST_TRIES = 96
-"""Measurements of the noise of choices near them."""
+"""Measurements of the noise of choices near them, and of random ones."""
+_MOST_STARTS = 24
+"""Random choices within the limits that are measured."""
 _MOST_MIXED = 2
 _UNTOLD = 0.1
 """Builds of mixed codes that prices are held against, while this share of cycles is of functions
 that no build had."""
-_ROOMY = 0.9
-"""Share of the flash limit below which code need not be small."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
 
@@ -90,8 +86,11 @@ class Search:
         self._source, self._board, self._samples = model, board, samples
         self._asked, self._options = options, replace(options, verify=False, dump_ir=None)
         self._limits, self._progress = limits, progress
-        self._space: Space | None = None
-        exact = self._quantized()
+        front = front_end_of(self._options.front_end)
+        real = real_model(self._source, self._samples, self._options, self._progress, front)
+        self.real = with_labels(real, self._options.labels)
+        drops = limits.drop is not None
+        exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
         self.pricing = Pricing(exact, board, self._options, self._space)
@@ -111,35 +110,14 @@ class Search:
         self._expected: dict[Point, float] = {}  # noise, before it was measured
         self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
-    def _quantized(self) -> IntegerModel:
-        """The model with int8 codes; keeps what could be int16, where that can be chosen."""
-        front = front_end_of(self._options.front_end)
-        real = real_model(self._source, self._samples, self._options, self._progress, front)
-        real = with_labels(real, self._options.labels)
-        if not can_widen(real, self._options):
-            return quantized_model(real, self._options, self._progress, BoardPrices(self._board))
-
-        def chooser(space: Space) -> Sequence[str]:
-            self._space = space
-            return ()
-
-        quant = replace(
-            self._options.quant,
-            precision=Precision.AUTO,
-            max_drop=100.0 if self._limits.drop is not None else None,
-        )
-        options = replace(self._options, quant=quant)
-        return quantized_model(
-            real, options, self._progress, BoardPrices(self._board), chooser=chooser
-        )
-
     def run(self) -> Fitted:
         """Find the choice; `Fitted.options` build it again.
 
         Raises:
             BudgetError: nothing is within the limits; says the nearest miss.
         """
-        self._references()
+        self.prepare()
+        self._start()
         bounds, found = self.bounds, self._inside()
         for _ in range(_MOST_ROUNDS):
             point = self.best(bounds, self.aim)
@@ -165,6 +143,27 @@ class Search:
         if found is None:
             raise self._missed()
         return self._fitted(found)
+
+    def _start(self) -> None:
+        """Build the best of some random choices: noises add up too badly to trust sums alone."""
+        if self.aim is not Aim.NOISE or not self.pricing.tensors:
+            return
+        setting, noises = self.settings[0], self.pricing.noises
+        drawn = self._problem(setting).drawn(self.bounds, _MOST_STARTS)
+        points = [Point(setting, each) for each in drawn]
+        self._tries -= len(points)
+        for each in points:
+            self._expected[each] = self.predicted(each).noise
+        points.sort(key=lambda each: noises.measured(frozenset(each.int16)))
+        found = next((each for each in points if not self._replanned(each)), None)
+        if found is None:
+            return
+        kept = self._tries // 2
+        self._tries -= kept
+        point = self._quieter(found)
+        self._tries += kept
+        self._predicted[point] = replace(self.predicted(point), noise=self._expected[point])
+        self.built(point)
 
     def _as_quiet(self, point: Point, bounds: Bounds, found: Point | None) -> bool:
         """Whether a choice is as good as predicted when its noise is measured, without a build.
@@ -297,17 +296,19 @@ class Search:
             ]
         except MemoryPlanError:
             return self.settings
-        roomy = max(each.flash_bytes for each in found) <= _ROOMY * self.bounds.flash_bytes
-        whole = max(each.ram_bytes for each in found) <= self.bounds.ram_bytes
-        return tuple(
-            each
-            for each in self.settings
-            if not (roomy and each.optimize is not usual.optimize)
-            and not (whole and each.rows is not usual.rows)
-        )
+        return needed(self.settings, found, self.bounds)
+
+    def prepare(self) -> dict[Setting, Built]:
+        """Build what prices are held against: int8 for each way of code, and int16 everywhere.
+
+        Returns:
+            The builds with int8 codes alone, by setting.
+        """
+        if not self._references_built:
+            self._references()
+        return {p.setting: built for p, built in self._built.items() if not p.int16}
 
     def _references(self) -> None:
-        """Build what prices are held against: int8 for each way of code, and int16 everywhere."""
         self.settings = self._pruned()
         usual = self.settings[0]
         seen: dict[tuple[Optimize, Placement | None], Setting] = {}

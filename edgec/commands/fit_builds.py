@@ -1,17 +1,54 @@
-"""Firmware of one choice of `compile --fit`: built and traced."""
+"""The network of `compile --fit` with what could be int16, and firmware of one choice."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, Precision, Progress
 from edgec.commands.compile import compile_model
+from edgec.commands.fit_check import can_widen
 from edgec.commands.fit_choice import Built
 from edgec.fit.problem import Figures
+from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
+from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
-from edgec.workflow.integer import Calibration, IntegerModel
+from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model
+
+
+def with_space(
+    real: RealModel, board: Board, options: CompileOptions, progress: Progress, *, drops: bool
+) -> tuple[IntegerModel, Space | None]:
+    """The model with int8 codes, and the tensors that could have int16 codes.
+
+    Args:
+        real: the model with its calibration data.
+        board: a microcontroller.
+        options: those of the user.
+        progress: told what is being done.
+        drops: whether decisions are to be counted.
+
+    Returns:
+        The model, and the tensors; None where none can have them.
+    """
+    prices = BoardPrices(board)
+    if not can_widen(real, options):
+        return quantized_model(real, options, progress, prices), None
+    found: list[Space] = []
+
+    def chooser(space: Space) -> Sequence[str]:
+        found.append(space)
+        return ()
+
+    max_drop = 100.0 if drops else None
+    quant = replace(options.quant, precision=Precision.AUTO, max_drop=max_drop)
+    options = replace(options, quant=quant)
+    return quantized_model(real, options, progress, prices, chooser=chooser), next(
+        iter(found), None
+    )
 
 
 def built_choice(

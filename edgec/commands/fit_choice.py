@@ -10,6 +10,7 @@ from edgec.base.options import (
     Budget,
     CompileOptions,
     FitLimits,
+    LayerBits,
     Optimize,
     OptionValue,
     Placement,
@@ -18,6 +19,9 @@ from edgec.base.options import (
     Rows,
 )
 from edgec.fit.problem import Bounds, Figures
+
+_ROOMY = 0.9
+"""Share of the flash limit below which code need not be small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,26 @@ def settings_of(
     return tuple(Setting(o, p, r) for o in optimize for p in placements for r in rows)
 
 
+def needed(
+    settings: Sequence[Setting], usual: Sequence[Figures], bounds: Bounds
+) -> tuple[Setting, ...]:
+    """Settings that a limit may need.
+
+    Args:
+        settings: those that could help, the usual one first.
+        usual: figures of builds in the usual one, with int8 and with int16 codes.
+        bounds: limits.
+    """
+    roomy = max(each.flash_bytes for each in usual) <= _ROOMY * bounds.flash_bytes
+    whole = max(each.ram_bytes for each in usual) <= bounds.ram_bytes
+    return tuple(
+        each
+        for each in settings
+        if not (roomy and each.optimize is not settings[0].optimize)
+        and not (whole and each.rows is not settings[0].rows)
+    )
+
+
 def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:
     """Options of quantization that give int16 codes to the tensors of these names."""
     precision = Precision.AUTO if int16 else None
@@ -99,6 +123,8 @@ def plain_options(options: CompileOptions) -> dict[str, OptionValue]:
         found["placement"] = options.placement.value
     if options.budget is not None:
         found["budget"] = f"ram={options.budget.ram_bytes}"
+    if options.weight_bits:
+        found["weight-bits"] = [str(each) for each in options.weight_bits]
     if options.quant.int16:
         found |= {"precision": Precision.AUTO.value, "int16": list(options.quant.int16)}
     return found
@@ -111,15 +137,20 @@ def of_plain_options(found: Mapping[str, OptionValue], options: CompileOptions) 
         found: `plain_options` of its result.
         options: those that the search began with.
     """
-    placement = found.get("placement")
+    placement, kept = found.get("placement"), found.get("budget")
     setting = Setting(
         Optimize(found["optimize"]),
         None if placement is None else Placement(placement),
         Rows(found["rows"]),
     )
-    named, kept = found.get("int16", ()), found.get("budget")
     ram_bytes = None if kept is None else Budget.parse(str(kept)).ram_bytes
-    return setting.options(options, tuple(named) if isinstance(named, list) else (), ram_bytes)
+    chosen = setting.options(options, _texts(found.get("int16")), ram_bytes)
+    bits = tuple(map(LayerBits.parse, _texts(found.get("weight-bits"))))
+    return replace(chosen, weight_bits=bits)
+
+
+def _texts(found: OptionValue | None) -> tuple[str, ...]:
+    return tuple(map(str, found)) if isinstance(found, list) else ()
 
 
 class Built(NamedTuple):

@@ -124,7 +124,7 @@ class Pricing:
         found = {}
         for name, cell in ends.items():
             near = (other for other in ends.values() if other & cell)
-            shown = [(int16, layers.get(name)) for int16, layers in seen.items()]
+            shown = [(int16, name in layers) for int16, layers in seen.items()]
             found[name] = told_apart(cell, shown, frozenset().union(*near))
         return found
 
@@ -192,7 +192,7 @@ class Pricing:
         outside = self._learned.outside(setting)
         cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, frozenset())}))
         found = (each for _, s in self._cells_of(setting.optimize).values() for each in s.values())
-        functions = self._code(setting.optimize, (each for each in found if each is not None))
+        functions = self.code(setting.optimize, (each for each in found if each is not None))
         return Problem(
             tensors=self.tensors,
             cells=cells,
@@ -207,7 +207,7 @@ class Pricing:
             int8_noise=self.noises.int8,
         )
 
-    def _code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
+    def code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
         """Bytes of the code and tables that layers need, by section; what is shared is there once.
 
         All functions of the probes are compiled at once, those of other choices when they come.
@@ -231,7 +231,7 @@ class Pricing:
         cycles = self._learned.cycles(setting, name, state, layer)
         if cycles is None:
             cycles = layer.cycles * self._learned.ratio(setting, layer, self._slower(setting))
-        needed = frozenset(self._code(setting.optimize, [layer]))
+        needed = frozenset(self.code(setting.optimize, [layer]))
         return Cost(cycles, layer.constant_bytes, needed)
 
     def _slower(self, setting: Setting) -> float:
@@ -328,7 +328,7 @@ class Pricing:
             for name, layer in layers.items()
         }
         constants = sum(layer.constant_bytes for layer in layers.values())
-        code = sum(self._code(optimize, layers.values()).values())
+        code = sum(self.code(optimize, layers.values()).values())
         flash = built.figures.flash_bytes - constants - code
         ram = built.figures.ram_bytes - built.arena_bytes - built.copied_bytes
         self._learned.take(setting, seen, built, flash, ram)

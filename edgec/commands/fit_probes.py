@@ -62,14 +62,14 @@ def covering_sets(cells: Collection[State], seen: Iterable[State]) -> list[State
 
 
 def told_apart(cell: State, seen: Sequence[tuple[State, Hashable]], near: State) -> State:
-    """The tensors of a layer, and those near it without which its price has no one answer.
+    """The tensors of a layer, and those near it without which nobody can say whether it is there.
 
     A convolution that ends in a sum where the other operand has int8 codes, too, is there or not by
     the codes of a tensor that it neither reads nor writes.
 
     Args:
         cell: the tensors at the layer's ends.
-        seen: sets of int16 tensors, and what the layer is there.
+        seen: sets of int16 tensors, and whether the layer is there, or what it is.
         near: tensors that may matter, too.
 
     Returns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -196,6 +197,30 @@ class Problem:
             figures = self.figures(int16) if int16 and int16 not in self.excluded else None
             if figures is not None and replace(figures, noise=0.0).excess(bounds) <= 0.0:
                 yield tuple(t for t in self.tensors if t in int16), figures
+
+    def drawn(self, bounds: Bounds, count: int) -> Iterator[tuple[str, ...]]:
+        """Random choices that use up what limits leave: no tensor more could be int16.
+
+        Tensors come in a random order, and each is int16 where the limits, but for noise, are kept.
+
+        Args:
+            bounds: limits.
+            count: orders that are drawn.
+
+        Yields:
+            Tensors with int16 codes, one or more, in graph order; the same ones at each call, each
+            once.
+        """
+        dice, seen = random.Random(0), set[State]()
+        for _ in range(count):
+            int16: State = frozenset()
+            for each in dice.sample(self.tensors, len(self.tensors)):
+                figures = self.figures(int16 | {each})
+                if figures is not None and replace(figures, noise=0.0).excess(bounds) <= 0.0:
+                    int16 |= {each}
+            if int16 and int16 not in seen:
+                seen.add(int16)
+                yield tuple(each for each in self.tensors if each in int16)
 
     def noise(self, chosen: Collection[str]) -> float:
         """Share of an output's energy that is noise; int8 everywhere is fitted for itself."""

@@ -91,6 +91,7 @@ def quantize(
     converters: Converters = CONVERTERS,
     prices: Prices | None = None,
     chooser: Chooser | None = None,
+    reference: Graph | None = None,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -104,6 +105,8 @@ def quantize(
             adds operators from outside, which say by `RealOperator.evaluate` what they compute.
         prices: the board that tensors with int16 codes have to fit; None: it is not known.
         chooser: names the tensors with int16 codes, with `Precision.AUTO`; None: the options do.
+        reference: the float network that choices of int16 codes are judged against, with values of
+            the same names; None: `graph` is.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -113,7 +116,7 @@ def quantize(
     """
     samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
-    run = _Run(calibration, options, progress, converters, prices, chooser)
+    run = _Run(calibration, options, progress, converters, prices, chooser, reference)
     if is_wide(graph):
         found = run.by_file(graph)
     elif is_searched(graph):
@@ -147,7 +150,9 @@ class _Run:
         converters: Converters,
         prices: Prices | None,
         chooser: Chooser | None,
+        reference: Graph | None,
     ) -> None:
+        self._reference = reference
         self._calibration, self._options, self._progress = calibration, options, progress
         self._prices, self._chooser = prices, chooser
         self._converters = converters
@@ -220,6 +225,7 @@ class _Run:
             passes,
             self._tell,
             self._chooser,
+            self._reference,
         )
 
     def _judged(self, found: Annotated, integer: Graph) -> QuantReport:

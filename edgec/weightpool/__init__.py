@@ -12,7 +12,14 @@ pools of single weights (`levels`).  The error of a layer's output is
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
 from edgec.weightpool.forecast import forecast
-from edgec.weightpool.levels import NarrowReport, narrow_layers, narrow_report, narrowed
+from edgec.weightpool.levels import (
+    NarrowReport,
+    bits_of_layers,
+    narrow_layers,
+    narrow_report,
+    narrowed,
+    narrowed_layers,
+)
 from edgec.weightpool.order import with_best_order
 from edgec.weightpool.report import (
     CompressionReport,
@@ -27,6 +34,7 @@ __all__ = [
     "LayerCompression",
     "NarrowReport",
     "StoredSizes",
+    "bits_of_layers",
     "chosen_layers",
     "compress_graph",
     "compress_graphs",
@@ -35,6 +43,7 @@ __all__ = [
     "narrow_layers",
     "narrow_report",
     "narrowed",
+    "narrowed_layers",
     "report_of",
     "stored_sizes",
     "with_best_order",

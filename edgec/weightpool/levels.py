@@ -9,7 +9,7 @@ the range they cover has to be chosen, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import WeightPoolError
 from edgec.base.names import printable
-from edgec.base.options import FewBitsOptions, Progress, WeightBits, no_progress
+from edgec.base.options import FewBitsOptions, LayerBits, Progress, WeightBits, no_progress
 from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
@@ -114,20 +114,85 @@ def narrowed(
         ConfigError: calibration data that do not fit.
     """
     network = _network(graph, calibration, options)
-    low, high = options.bits.levels
-    pool = np.arange(low, high + 1, dtype=np.float64)[:, None]
+    bits = dict.fromkeys((layer.node.name for layer in network.choice.pooled), options.bits)
+    return _narrowed(network, bits, options.seed, progress)
+
+
+def narrowed_layers(
+    graph: Graph,
+    calibration: Mapping[str, Array] | None,
+    bits: Mapping[str, WeightBits],
+    progress: Progress = no_progress,
+    seed: int = 0,
+) -> Graph:
+    """Replace the weights of named layers by whole numbers of their own few bits each.
+
+    Args:
+        graph: REAL stage, after `passes.pipeline.REAL_PASSES`.
+        calibration: as for `narrowed`.
+        bits: the numbers that weights are, by name of the layer's node.
+        progress: told what is being done.
+        seed: seed of the choice of output elements that are looked at.
+
+    Returns:
+        REAL stage, as from `narrowed`.
+
+    Raises:
+        WeightPoolError: a layer that cannot be given few bits; weights in a pool or not finite.
+        ConfigError: calibration data that do not fit.
+    """
+    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
+    check_unpooled(graph, layers)
+    narrow = [node for node in layers if node.name in bits]
+    for node in narrow:
+        if reason := impossible(graph, node):
+            raise WeightPoolError(
+                f"cannot have weights of few bits: {reason}", where=printable(node.name)
+            )
+    data = None if calibration is None else checked_calibration(graph, calibration)
+    chosen = Choice(tuple(pool_layer(graph, node, 1) for node in narrow), ())
+    return _narrowed(Network(graph, data, chosen), bits, seed, progress)
+
+
+def bits_of_layers(graph: Graph, asked: Sequence[LayerBits]) -> dict[str, WeightBits]:
+    """The numbers that weights are, by name of the layer's node.
+
+    Args:
+        graph: REAL stage.
+        asked: names and patterns; of several that match a layer the last holds.
+
+    Raises:
+        WeightPoolError: one matches no layer that can have few bits.
+    """
+    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
+    found: dict[str, WeightBits] = {}
+    for each in asked:
+        named = [node for node in layers if node.name == each.layers]
+        if not named:
+            check_patterns(graph, layers, (each.layers,), "--weight-bits", "have few bits")
+            named = [node for node in layers if matches(node, (each.layers,))]
+            named = [node for node in named if not impossible(graph, node)]
+        found |= dict.fromkeys((node.name for node in named), each.bits)
+    return found
+
+
+def _narrowed(
+    network: Network, bits: Mapping[str, WeightBits], seed: int, progress: Progress
+) -> Graph:
     count, done = len(network.choice.pooled), 0
 
     def choose(current: Graph, layer: PoolLayer, objective: Objective) -> Graph:
         nonlocal done
         progress("deciding layers", done, count)
         done += 1
+        low, high = bits[layer.node.name].levels
+        pool = np.arange(low, high + 1, dtype=np.float64)[:, None]
         found = _chosen(objective, pool)
         whole = codes(found.indices, pool).astype(np.int8)
         bias = objective.bias(found.rows(pool))
         return with_codes(current, layer, whole, found.scale, bias)
 
-    return in_order(network, choose, np.random.default_rng(options.seed))
+    return in_order(network, choose, np.random.default_rng(seed))
 
 
 def narrow_report(

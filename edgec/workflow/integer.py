@@ -47,6 +47,7 @@ from edgec.workflow.front_end import (
 )
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
+from edgec.workflow.weight_bits import weight_bits_notes, with_weight_bits
 
 Calibration = Samples | Mapping[str, ArrayLike] | None
 
@@ -256,17 +257,21 @@ def quantized_model(
 
     Raises:
         ConfigError: an option has no effect on this network.
+        WeightPoolError: a layer cannot have weights of few bits.
         QuantizationError: see `quant`.
     """
+    graph = with_weight_bits(model.graph, model.calibration, options, progress)
+    said = weight_bits_notes(model.graph, graph, model.calibration)
     odd = calibration_warnings(model.graph, model.calibration, model.about.normalize)
     found = quantize(
-        model.graph,
+        graph,
         model.calibration,
         options,
         progress,
         shorter=model.shorter,
         prices=prices,
         chooser=chooser,
+        reference=model.graph,
     )
     settings = options.quant.settings()
     # Whoever names classes, or says how many decisions may change, has a classifier.
@@ -282,8 +287,8 @@ def quantized_model(
         integer=found.integer,
         quantization=report,
         calibration=model.calibration or {},
-        macs_in_file=total_macs(model.graph),
-        notes=(*model.notes, *found.notes),
+        macs_in_file=total_macs(graph),
+        notes=(*model.notes, *said, *found.notes),
         about=model.about,
         settings=settings,
         balanced=found.real,

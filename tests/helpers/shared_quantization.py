@@ -61,9 +61,11 @@ class SharedQuantization:
         shorter: Graph | None = None,
         prices: Prices | None = None,
         chooser: Chooser | None = None,
+        reference: Graph | None = None,
     ) -> Quantized:
         """Takes the place of `quantize`; progress and log are those of the first time."""
-        if options.dump_ir is not None or chooser is not None:
+        narrowed = reference is not None and reference is not graph
+        if options.dump_ir is not None or chooser is not None or narrowed:
             return quantize(
                 graph,
                 calibration,
@@ -72,6 +74,7 @@ class SharedQuantization:
                 shorter=shorter,
                 prices=prices,
                 chooser=chooser,
+                reference=reference,
             )
         read = [getattr(options, field.name) for field in fields(IntegerOptions)]
         # Only tensors that may have int16 codes are chosen by what a board can hold.

@@ -115,6 +115,26 @@ def test_weights_in_ram_are_those_of_the_plan():
     assert more.ram_bytes == 500.0 + 400 + constants >= before.ram_bytes
 
 
+def test_random_choices_use_up_the_limits():
+    problem, bounds = a_problem(5), Bounds(cycles=750.0, flash_bytes=1700.0, ram_bytes=640.0)
+    found = list(problem.drawn(bounds, 10))
+    assert found == list(problem.drawn(bounds, 10))
+    assert len(set(found)) == len(found) > 1
+
+    def is_within(chosen: frozenset[str]) -> bool:
+        figures = problem.figures(chosen)
+        return figures is not None and figures.excess(bounds) <= 0.0
+
+    for each in found:
+        assert is_within(frozenset(each))
+        # An order that ends with a tensor found no room for it, with no more than these beside it.
+        assert len(each) < len(problem.tensors)
+    assert any(
+        not any(is_within(frozenset(each) | {t}) for t in problem.tensors if t not in each)
+        for each in found
+    )
+
+
 def test_equal_input_equal_output():
     bounds = Bounds(cycles=700.0, flash_bytes=1480.0)
     assert len({best(a_problem(3), bounds, Aim.NOISE) for _ in range(3)}) == 1

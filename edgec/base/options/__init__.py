@@ -13,7 +13,7 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
-from edgec.base.options.few_bits import FewBitsOptions, WeightBits
+from edgec.base.options.few_bits import FewBitsOptions, LayerBits, WeightBits
 from edgec.base.options.fit import FitLimits
 from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
@@ -59,6 +59,7 @@ __all__ = [
     "FitLimits",
     "FrontEndOptions",
     "IntegerOptions",
+    "LayerBits",
     "MaxLength",
     "ModelOptions",
     "Observer",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
+from edgec.base.options.few_bits import LayerBits
 from edgec.base.options.front_end import IMAGE, FrontEndOptions
 from edgec.base.options.pools import PoolKernelOptions
 from edgec.base.options.quant import QuantOptions
@@ -175,9 +176,11 @@ class IntegerOptions(ModelOptions):
 
     Attributes:
         quant: post-training quantization.
+        weight_bits: layers whose weights get few bits; of several that name a layer the last holds.
     """
 
     quant: QuantOptions = field(default_factory=QuantOptions)
+    weight_bits: tuple[LayerBits, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

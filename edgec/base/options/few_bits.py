@@ -63,6 +63,39 @@ class WeightBits(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class LayerBits:
+    """Layers of a build whose weights have few bits.
+
+    Attributes:
+        layers: name of a layer, or a pattern (``*``, ``?``) of names of layers, weights or the
+            model's nodes.
+        bits: the numbers that their weights are.
+    """
+
+    layers: str
+    bits: WeightBits
+
+    @classmethod
+    def parse(cls, text: str) -> LayerBits:
+        """Layers and bits like ``conv2=4``; the last ``=`` ends the name.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        layers, _, bits = text.rpartition("=")
+        if not layers or bits not in _LEVELS:
+            raise ConfigError(
+                f"cannot read {text[:60]!r}",
+                where="--weight-bits",
+                hint="like --weight-bits conv2=4; bits are 4, 3, 2 or ternary",
+            )
+        return cls(layers, WeightBits(bits))
+
+    def __str__(self) -> str:
+        return f"{self.layers}={self.bits.value}"
+
+
+@dataclass(frozen=True, slots=True)
 class FewBitsOptions:
     """Options of a network with weights of few bits.
 

@@ -69,6 +69,7 @@ def choose(
     passes: tuple[Pass, ...] = (),
     progress: Progress | None = None,
     chooser: Chooser | None = None,
+    reference: Graph | None = None,
 ) -> Choice[T]:
     """The tensors that have int16 codes: all, or as few as reach the goal.
 
@@ -81,6 +82,8 @@ def choose(
         passes: those that follow on the integer graph before it is lowered.
         progress: told after each tensor.
         chooser: names the tensors in place of the goal.
+        reference: float network to judge by, REAL stage, outputs of the same names; None: the one
+            that is fitted.
 
     Raises:
         ConfigError: the goal is in decisions, and no output names a class; or it names tensors that
@@ -90,7 +93,9 @@ def choose(
     parts = folds(data)
     trials = [fits(part.fitted) for part in parts] or [final]
     judged = [part.judged for part in parts] or [data]
-    choosing = _Choosing(trials, final, judged, goal, prices, passes, held_back=bool(parts))
+    choosing = _Choosing(
+        *(trials, final, judged, goal, prices, passes, reference), held_back=bool(parts)
+    )
     if chooser is None:
         return choosing.chosen(precision, progress)
     return choosing.named(chooser(choosing))
@@ -107,6 +112,7 @@ class _Choosing(Generic[T]):
         goal: Goal,
         prices: Prices | None,
         passes: tuple[Pass, ...],
+        reference: Graph | None,
         *,
         held_back: bool,
     ) -> None:
@@ -116,7 +122,7 @@ class _Choosing(Generic[T]):
         samples = budget(narrow[0].real, len(narrow[0].candidates.groups), len(trials))
         decides = goal.max_drop is not None
         self._judges = [
-            Judge(fit.real, fit.integer(()), data, samples, decides=decides)
+            Judge(reference or fit.real, fit.integer(()), data, samples, decides=decides)
             for fit, data in zip(narrow, judged, strict=True)
         ]
         self._narrow = Panel(narrow, self._judges)
