@@ -109,6 +109,7 @@ class Run:
             if recipe.views
             else None
         )
+        self._every = 1 if student.device.type == "cpu" else _ASK_EVERY
         self._optimizer = torch.optim.AdamW(
             student.groups(), lr=recipe.rate, fused=student.device.type == "cuda"
         )
@@ -133,7 +134,6 @@ class Run:
         seen = 0
         view = self._views.of(number, progress) if self._views else None
         first = number * self.steps_an_epoch
-        every = 1 if self._student.device.type == "cpu" else _ASK_EVERY
         progress(text, first, self.steps)
         numbers = self._samples.shuffled(recipe.batch, generator)
         for at, index in enumerate(numbers, first):
@@ -142,8 +142,7 @@ class Run:
             self._student.prepare(step, generator)
             part, right = self._step(step, inputs, labels, wanted)
             losses, hits, seen = losses + part, hits + right, seen + len(labels)
-            if at % every == 0:
-                _need_finite(losses, step)
+            if at % self._every == 0:
                 progress(text, at + 1, self.steps)
         _need_finite(losses, step)
         loss, right_ones = self._part.total(float(losses), float(hits))
@@ -213,6 +212,8 @@ class Run:
         wanted = self._wanted(inputs) if wanted is None else self._part.of(wanted)
         outputs = self._student.outputs(inputs)
         loss = self._loss(outputs, wanted, labels)
+        if step.number % self._every == 0:
+            _need_finite(loss.detach(), step)
         self._optimizer.zero_grad()
         # The mean over the parts is that over the batch.
         (loss * (self._part.count * len(labels) / count)).backward()
@@ -226,13 +227,13 @@ class Run:
             return self._teacher(inputs).float()
 
 
-def _need_finite(losses: torch.Tensor, step: Step) -> None:
+def _need_finite(loss: torch.Tensor, step: Step) -> None:
     """Refuse to go on from a loss that is no finite number.
 
     Raises:
         TrainingError: it is none, in this step or not long before.
     """
-    if not math.isfinite(float(losses)):
+    if not math.isfinite(float(loss)):
         raise TrainingError(
             "training diverged: the loss is no finite number",
             where=f"step {step.number + 1} of {step.total}",
