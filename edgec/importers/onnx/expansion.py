@@ -30,7 +30,7 @@ class _Tensors:
     def __init__(self, model: onnx.ModelProto) -> None:
         graph = model.graph
         self._model = model
-        self._ranks: dict[str, int] | None = None
+        self._shapes: dict[str, tuple[int, ...]] | None = None
         self.stored = {tensor.name: tensor for tensor in graph.initializer}
         self.producers = {name: node for node in graph.node for name in node.output}
         for node in graph.node:
@@ -42,18 +42,18 @@ class _Tensors:
         self.read |= {info.name for info in graph.output}
         self.names |= self.read
 
-    def rank(self, name: str) -> int | None:
-        """Number of axes of a tensor, as far as ONNX knows what comes before it."""
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """Sizes of a tensor, 0 where one is open, as far as ONNX knows what comes before it."""
         if name in self.stored:
-            return len(self.stored[name].dims)
-        if self._ranks is None:
+            return tuple(self.stored[name].dims)
+        if self._shapes is None:
             with library_call("the shapes of the model make no sense"):
                 graph = onnx.shape_inference.infer_shapes(self._model).graph
             infos = (*graph.input, *graph.value_info)
             kinds = {info.name: info.type.tensor_type for info in infos}
-            known = {name: kind.shape for name, kind in kinds.items() if kind.HasField("shape")}
-            self._ranks = {name: len(shape.dim) for name, shape in known.items()}
-        return self._ranks.get(name)
+            known = {name: kind.shape.dim for name, kind in kinds.items() if kind.HasField("shape")}
+            self._shapes = {n: tuple(dim.dim_value for dim in dims) for n, dims in known.items()}
+        return self._shapes.get(name)
 
 
 class Expansion:
@@ -95,7 +95,12 @@ class Expansion:
 
     def rank(self, name: str) -> int | None:
         """Number of axes of a tensor of the file; None if that is not known yet."""
-        return self._tensors.rank(name)
+        shape = self.shape(name)
+        return None if shape is None else len(shape)
+
+    def shape(self, name: str) -> tuple[int, ...] | None:
+        """Sizes of a tensor of the file, 0 where one is open; None if they are not known yet."""
+        return self._tensors.shape(name)
 
     def is_read(self, name: str) -> bool:
         """Whether a node of the file reads a tensor, or it is an output."""

@@ -35,6 +35,7 @@ from edgec.importers.onnx.nbits import NBITS
 from edgec.importers.onnx.quantized_formats import QONNX, QOPERATORS
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
+from edgec.importers.onnx.truncation import TRUNCATION
 from edgec.ir.graph import Graph
 from edgec.ir.metadata import record_note
 
@@ -143,6 +144,7 @@ def _of_samples(
     widen(model)
     whole_inputs(model)
     expand(model, {**RULES, **nchwc.rules(model)})
+    expand(model, TRUNCATION)
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)

@@ -47,7 +47,8 @@ _UNPOOL = Obstacle(
 )
 _QONNX = Obstacle(
     "of QONNX's quantizers edgec takes Quant of at most 8 bits (of constants 32) that rounds to "
-    "the nearest, with constant scale, zero point and bits, and BipolarQuant",
+    "the nearest, with constant scale, zero point and bits, BipolarQuant, and Trunc around 0 to at "
+    "most 8 bits, of codes or of the sums of an average pool (Floor or Ceil) of these",
     "convert the model with qonnx-convert to the QCDQ style, or export it so from Brevitas",
 )
 _TREES = Obstacle(
