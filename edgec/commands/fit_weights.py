@@ -201,7 +201,7 @@ class _Weights:
         except WeightPoolError:  # none
             return []
         own = bits_of_layers(real.graph, self._options.weight_bits)
-        layers = [layer for layer in layers if layer.node.name not in own]
+        layers = tuple(layer for layer in layers if layer.node.name not in own)
         reference = Reference(real.graph, real.calibration or {})
         optimizes = dict.fromkeys(each.optimize for each in self._search.settings)
         found: dict[str, list[_Way]] = {layer.node.name: [] for layer in layers}
