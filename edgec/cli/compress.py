@@ -17,6 +17,7 @@ from edgec.base.options import (
     TermsRule,
     WeightBits,
     WeightPoolOptions,
+    WeightTypes,
 )
 from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
@@ -29,6 +30,7 @@ from edgec.cli.options import (
     Shapes,
     StateOption,
     ValueOption,
+    WeightTypesOption,
 )
 from edgec.cli.values import board_names
 from edgec.report import console
@@ -67,6 +69,7 @@ def compress(
             "--layers asks for them.",
         ),
     ] = None,
+    weight_types: WeightTypesOption = None,
     pool_size: Annotated[
         int | None, typer.Option(help=f"Vectors of the pool (default: {DEFAULTS.size}).")
     ] = None,
@@ -233,12 +236,14 @@ def compress(
         "no-reorder": not reorder,
         "shared-pool": shared_pool,
     }
-    _check_kind(bits, pooled_only, keeps=bool(keep), count=len(models))
+    few_bits_only = {"--keep": bool(keep), "--weight-types": weight_types is not None}
+    _check_kind(bits, pooled_only, few_bits_only, count=len(models))
     if bits is not None:
         weights = FewBitsOptions(
             WeightBits.parse(bits), tuple(layers or ()), tuple(keep or ()), seed
         )
-        narrow(models, output, BitsOptions(weights, how, compilation), data, samples, json=json)
+        narrowing = BitsOptions(weights, how, compilation, weight_types or WeightTypes.INT8)
+        narrow(models, output, narrowing, data, samples, json=json)
         return
     options = CompressOptions(
         pool=WeightPoolOptions(
@@ -271,17 +276,26 @@ def compress(
     )
 
 
-def _check_kind(bits: str | None, pooled: Mapping[str, bool], *, keeps: bool, count: int) -> None:
-    """Refuse options of pools beside `--bits`, `--keep` without it, and it for several models.
+def _check_kind(
+    bits: str | None, pooled: Mapping[str, bool], narrow: Mapping[str, bool], *, count: int
+) -> None:
+    """Refuse options of pools beside `--bits`, its own without it, and it for several models.
 
     Raises:
         ConfigError: one of these.
     """
     why = "with --bits there is no pool"
+    others = {
+        "--keep": "pools are chosen by --layers",
+        "--weight-types": "the vectors of a pool are int8",
+    }
     refuse_without_effect(
         [
             *(Effect(f"--{option}", given, bits is None, why) for option, given in pooled.items()),
-            Effect("--keep", keeps, bits is not None, "pools are chosen by --layers"),
+            *(
+                Effect(name, given, bits is not None, others[name])
+                for name, given in narrow.items()
+            ),
         ]
     )
     if bits is not None and count > 1:

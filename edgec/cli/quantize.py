@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from edgec.base.errors import Effect, refuse_without_effect
-from edgec.base.options import IntegerOptions, QuantOptions, StatePairs
+from edgec.base.options import IntegerOptions, QuantOptions, StatePairs, WeightTypes
 from edgec.cli.help import INPUT, OUTPUT, TRAINING
 from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
@@ -28,6 +28,7 @@ from edgec.cli.options import (
     Shapes,
     StateOption,
     ValueOption,
+    WeightTypesOption,
 )
 from edgec.report import console
 from edgec.report.console import count, print_labelled, print_prose, safe
@@ -112,6 +113,7 @@ def quantize(
             rich_help_panel=INPUT,
         ),
     ] = None,
+    weight_types: WeightTypesOption = None,
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs.
@@ -157,6 +159,7 @@ def quantize(
             options=options,
             train=None if labelled is None else IntegerTraining(labelled, how),
             evaluation=measured,
+            types=weight_types or WeightTypes.INT8,
             progress=say,
         )
     if json:

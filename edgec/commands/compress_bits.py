@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edgec.base.options import FewBitsOptions, IntegerOptions, Progress, no_progress
+from edgec.base.options import FewBitsOptions, IntegerOptions, Progress, WeightTypes, no_progress
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs
 from edgec.commands.compress_load import accuracy_of, loaded, recipe_of, tuned
 from edgec.commands.training import Training, checkpoint_of
+from edgec.exporters.onnx.few_bits import check_weight_types
 from edgec.finetune import need_pytorch
 from edgec.finetune.pooled import FinetuneOptions
 from edgec.ir.graph import Graph
@@ -37,11 +38,13 @@ class BitsOptions:
         weights: numbers that weights are, and layers.
         training: fine-tuning, where the job has training data.
         compilation: shapes; quantization of the accuracy that is measured.
+        types: narrowest element type of weights in the file.
     """
 
     weights: FewBitsOptions
     training: Training = field(default_factory=Training)
     compilation: IntegerOptions = field(default_factory=IntegerOptions)
+    types: WeightTypes = WeightTypes.INT8
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,10 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
 
     Raises:
         EdgecError: the model cannot be imported, no layer can be given few bits, data do not fit,
-            PyTorch is missing, or the file cannot be written.
+            PyTorch is missing, onnx is too old, or the file cannot be written.
     """
     training = options.training
+    check_weight_types(options.types, quantized=False)
     check_jobs([job], training.teacher)
     if job.train is not None:
         need_pytorch(training.device, training.devices)
@@ -107,7 +111,7 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
     plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels, rate=_RATE)
     graph, epochs = tuned(each, graph, recipe_of(job, training, plain), progress)
     report = narrow_report(each.model.graph, graph, each.calibration, options.weights)
-    data = exported(graph)
+    data = exported(graph, options.types)
     accuracy = accuracy_of(each, data, options.compilation, progress)
     write_whole(job.output, data)
     if epochs:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import QuantizationError
-from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
+from edgec.base.options import IntegerOptions, Precision, Progress, WeightTypes, no_progress
 from edgec.base.output_file import check_writable, write_whole
 from edgec.base.samples import SampleFile, Samples
 from edgec.commands.quantize_training import (
@@ -21,6 +21,7 @@ from edgec.commands.quantize_training import (
 )
 from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
+from edgec.exporters.onnx.few_bits import check_weight_types, store_narrow
 from edgec.exporters.onnx.recurrent import are_recurrent
 from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
@@ -86,6 +87,7 @@ def quantize_model(
     options: IntegerOptions | None = None,
     train: IntegerTraining | None = None,
     evaluation: Samples | None = None,
+    types: WeightTypes = WeightTypes.INT8,
     progress: Progress = no_progress,
 ) -> Quantization:
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
@@ -101,13 +103,15 @@ def quantize_model(
         options: shapes and quantization options.
         train: train the network in its integers.
         evaluation: inputs and labels on disk to measure accuracy on.
+        types: narrowest element type of weights in the file.
         progress: told what is being done.
 
     Raises:
         EdgecError: the model cannot be imported, quantized or trained, data do not fit, PyTorch is
-            missing, or the file cannot be written.
+            missing, onnx is too old, or the file cannot be written.
     """
     path, out, options = Path(model), Path(output), options or IntegerOptions()
+    check_weight_types(types, quantized=True)
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
     standard = not real.graph.is_straight and are_recurrent(real.graph)
@@ -133,7 +137,9 @@ def quantize_model(
     after = None if task is None else trained(task, ready, progress)
     if after is not None:
         written = after.annotated
-    data = export_qdq(written).SerializeToString(deterministic=True)
+    file = export_qdq(written)
+    store_narrow(file, types)
+    data = file.SerializeToString(deterministic=True)
     accuracy = None
     if measured is not None:
         accuracy = _shares(real, ready, after, measured, progress)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.base.options import IntegerOptions
+from edgec.base.options import IntegerOptions, WeightTypes
 from edgec.base.output_file import write_whole
 from edgec.base.work_folder import temporary_folder
 from edgec.exporters.onnx.export import export_real
+from edgec.exporters.onnx.few_bits import store_narrow
 from edgec.floatrun.rounded import run_rounded
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
@@ -20,9 +21,16 @@ from edgec.workflow.checks import check_inputs
 from edgec.workflow.integer import IntegerModel, RealModel, real_model
 
 
-def exported(graph: Graph) -> bytes:
-    """The ONNX file of a graph of the REAL stage, with the axes of its model."""
-    data: bytes = export_real(graph, model_layout=True).SerializeToString(deterministic=True)
+def exported(graph: Graph, types: WeightTypes = WeightTypes.INT8) -> bytes:
+    """The ONNX file of a graph of the REAL stage, with the axes of its model.
+
+    Args:
+        graph: REAL stage.
+        types: narrowest element type of integer weights.
+    """
+    model = export_real(graph, model_layout=True)
+    store_narrow(model, types)
+    data: bytes = model.SerializeToString(deterministic=True)
     return data
 
 

@@ -71,6 +71,29 @@ def test_json_and_the_same_bytes_again(
     assert found[0] == found[1]
 
 
+def test_weights_in_the_type_of_four_bits(
+    model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A smaller file, and the firmware that the file of int8 weights gives."""
+    sizes, sources = [], []
+    for types in ("int8", "int4"):
+        out = tmp_path / types / "small.onnx"
+        out.parent.mkdir()
+        command = ["compress", str(model), "--bits", "4", "--calibration", str(data), "--json"]
+        assert run_app([*command, "--weight-types", types, "-o", str(out)]) == 0
+        (result,) = json.loads(capsys.readouterr().out)
+        assert result["file_bytes"] == out.stat().st_size
+        sizes.append(out.stat().st_size)
+        folder = tmp_path / types / "firmware"
+        build = ["compile", str(out), "--board", "nucleo", "--calibration", str(data)]
+        assert run_app([*build, "--no-build", "-o", str(folder)]) == 0
+        sources.append([each.read_bytes() for each in sorted(folder.rglob("src/*.c"))])
+        capsys.readouterr()
+    assert sizes[1] < 0.7 * sizes[0]
+    assert sources[0] == sources[1]
+    assert sources[0]
+
+
 @pytest.mark.torch
 def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     command = ["compress", str(model), "--bits", "2", "--train", str(data), "--epochs", "1"]
@@ -88,6 +111,7 @@ def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
         (("--bits", "2", "--pool-size", "16"), 2, "with --bits there is no pool"),
         (("--bits", "2", "--no-reorder", "--ratio", "8"), 2, "with --bits there is no pool"),
         (("--keep", "x"), 2, "pools are chosen by --layers"),
+        (("--weight-types", "int4"), 2, "the vectors of a pool are int8"),
         (("--bits", "2", "--keep", "nothing*"), 5, "matches no layer"),
         (("--bits", "2", "--keep", "*"), 5, "no layer to give few bits"),
         (("--bits", "2", "--epochs", "3"), 2, "nothing to train on"),

@@ -16,6 +16,7 @@ from edgec.base.dtypes import Array
 _TYPES = {
     "float32": tflite.TensorType.FLOAT32,
     "float16": tflite.TensorType.FLOAT16,
+    "int4": tflite.TensorType.INT4,
     "int8": tflite.TensorType.INT8,
     "uint8": tflite.TensorType.UINT8,
     "int16": tflite.TensorType.INT16,

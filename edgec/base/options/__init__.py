@@ -13,7 +13,7 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
-from edgec.base.options.few_bits import FewBitsOptions, LayerBits, WeightBits
+from edgec.base.options.few_bits import FewBitsOptions, LayerBits, WeightBits, WeightTypes
 from edgec.base.options.fit import FitLimits
 from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
@@ -82,6 +82,7 @@ __all__ = [
     "TunedKernels",
     "WeightBits",
     "WeightPoolOptions",
+    "WeightTypes",
     "check_drop",
     "check_seed",
     "no_progress",

@@ -11,6 +11,18 @@ from edgec.base.options.quant import check_seed
 _LEVELS = {"4": (-8, 7), "3": (-4, 3), "2": (-2, 1), "ternary": (-1, 1)}
 
 
+class WeightTypes(enum.Enum):
+    """The narrowest element type that weights of an exported file may have.
+
+    INT8: all of them (any opset).  INT4, INT2: each weight has the narrowest type, down to this
+    one, that holds its codes; codes and scales are the same.
+    """
+
+    INT8 = "int8"
+    INT4 = "int4"
+    INT2 = "int2"
+
+
 class WeightBits(enum.Enum):
     """The whole numbers that weights are, times a scale for each output channel.
 

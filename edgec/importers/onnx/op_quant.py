@@ -85,14 +85,22 @@ _CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
         ir.DataType.INT16: DType.INT16,
         ir.DataType.UINT16: DType.UINT16,
         ir.DataType.INT32: DType.INT32,
-        # Four bits fit in eight; the codes and zero points are the same numbers.
+        # Two and four bits fit in eight; the codes and zero points are the same numbers.
         ir.DataType.INT4: DType.INT8,
         ir.DataType.UINT4: DType.UINT8,
+        ir.DataType.INT2: DType.INT8,
+        ir.DataType.UINT2: DType.UINT8,
     }
 )
-
-
-_FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
+FEW_BITS: Mapping[ir.DataType, int] = MappingProxyType(
+    {
+        ir.DataType.INT4: 4,
+        ir.DataType.UINT4: 4,
+        ir.DataType.INT2: 2,
+        ir.DataType.UINT2: 2,
+    }
+)
+"""Bits of the element types that only constants may have."""
 
 
 def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
@@ -100,8 +108,9 @@ def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
     if isinstance(found := node.tensor(0), Constant):
         return _codes_of_constant(node, found)
     x = node.real_value(0)
-    if _code_type(node, _output_type(node)) in _FOUR_BITS:
-        raise UnsupportedError("activations are quantized to 4 bits", "quantize them to int8")
+    bits = FEW_BITS.get(_code_type(node, _output_type(node)) or ir.DataType.UNDEFINED)
+    if bits is not None:
+        raise UnsupportedError(f"activations are quantized to {bits} bits", "quantize them to int8")
     _refuse_blocks(node)
     quant = _parameters(node, x.shape, _output_type(node))
     _check_activation(quant)
@@ -111,14 +120,18 @@ def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
 def _codes_of_constant(node: OnnxNode, x: Constant) -> Constant:
     """The codes of a constant, rounded half to even as ONNX does."""
     quant = _parameters(node, x.shape, _output_type(node))
+    own = _code_type(node, _output_type(node))
     shape = [1] * len(x.shape)
     if quant.axis is not None:
         shape[quant.axis] = -1
     scale = np.asarray(quant.scale, np.float32).reshape(shape if quant.axis is not None else ())
     zero = np.asarray(quant.zero_point).reshape(scale.shape)
     info = np.iinfo(quant.dtype.numpy)
+    # What the type of the file holds; the type that keeps its codes here may hold more.
+    unused = info.bits - FEW_BITS.get(own or ir.DataType.UNDEFINED, info.bits)
+    low, high = info.min >> unused, info.max >> unused
     codes = np.rint(x.real() / scale) + zero
-    return Constant(node.outputs[0], np.clip(codes, info.min, info.max).astype(quant.dtype.numpy))
+    return Constant(node.outputs[0], np.clip(codes, low, high).astype(quant.dtype.numpy))
 
 
 def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
@@ -131,6 +144,7 @@ def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
         scale = node.real_array(1, "scale")
         return block_weight(ctx, x, scale, zero, node.integer("axis", 1), blocks)
     _refuse_blocks(node)
+    _refuse_other_type(node)
     quant = _parameters(node, x.shape, node.onnx_dtype(0))
     if isinstance(x, Constant):
         if x.quant is not None or x.dtype is not quant.dtype:
@@ -159,6 +173,19 @@ def _refuse_blocks(node: OnnxNode) -> None:
         raise UnsupportedError(
             "it quantizes activations in blocks", "quantize activations per tensor"
         )
+
+
+def _refuse_other_type(node: OnnxNode) -> None:
+    """Refuse codes of few bits whose zero point has another type, or the other way round."""
+    if not node.has(2):
+        return
+    codes, zero = node.onnx_dtype(0), node.onnx_dtype(2)
+    if codes is None or zero is None or codes is zero or not {codes, zero} & FEW_BITS.keys():
+        return
+    raise UnsupportedError(
+        f"its input is {codes.name.lower()}, its zero point {zero.name.lower()}",
+        "store both in one type",
+    )
 
 
 def _check_activation(quant: QuantParams) -> None:

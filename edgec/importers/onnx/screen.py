@@ -44,6 +44,9 @@ _BITS: Mapping[int, int] = MappingProxyType(
         TensorProto.BOOL: 8,
         TensorProto.INT4: 4,
         TensorProto.UINT4: 4,
+        # onnx has names for these from 1.20 on.
+        ir.DataType.INT2.value: 2,
+        ir.DataType.UINT2.value: 2,
     }
 )
 _STORAGE: Mapping[int, str] = MappingProxyType(
@@ -56,6 +59,12 @@ _STORAGE: Mapping[int, str] = MappingProxyType(
     }
 )
 """Typed field of each element type; all others are in int32_data."""
+_FIELDS = (
+    *("raw_data", "float_data", "double_data", "int32_data", "int64_data", "uint64_data"),
+    "string_data",
+)
+"""All fields that hold elements."""
+_BYTE, _SIGN = 8, 1 << 7
 _MAY_BE_INFINITE = (
     *("min", "max", "value", "value_float", "value_floats"),
     "replaced_value_float",
@@ -187,18 +196,40 @@ def _check_tensor(tensor: onnx.TensorProto, where: str) -> None:
         if tensor.data_type in TensorProto.DataType.values() and tensor.data_type:
             return  # e.g. strings: legal in ONNX, refused where a node uses them
         raise ImportModelError(f"unknown element type {tensor.data_type}", where=where)
+    field = _STORAGE.get(tensor.data_type, "int32_data")
     if tensor.HasField("raw_data"):
         found, needed = len(tensor.raw_data), (elements * bits + 7) // 8
     else:
-        found = len(getattr(tensor, _STORAGE.get(tensor.data_type, "int32_data")))
-        # The 4-bit types are packed two to an entry.
-        needed = (elements + 1) // 2 if bits == 4 else elements
+        found = len(getattr(tensor, field))
+        # An entry holds a whole byte of the types of fewer bits.
+        needed = (elements * bits + 7) // 8 if bits < _BYTE else elements
+    _check_storage(tensor, field, bits, where)
     if found != needed:
         unit = "bytes" if tensor.HasField("raw_data") else "entries"
         raise ImportModelError(
             f"the tensor of shape {list(tensor.dims)} needs {needed} {unit} of data, has {found}",
             where=where,
             hint="the file is damaged or was cut short",
+        )
+
+
+def _check_storage(tensor: onnx.TensorProto, field: str, bits: int, where: str) -> None:
+    """Refuse a tensor that is stored in two ways, and packed entries that are no bytes."""
+    filled = [name for name in _FIELDS if name != "raw_data" and len(getattr(tensor, name))]
+    if tensor.HasField("raw_data"):
+        filled.append("raw_data")
+    if len(filled) > 1:
+        raise ImportModelError(
+            f"the tensor has its data in {' and in '.join(filled)}",
+            where=where,
+            hint="the file is damaged; export the model again",
+        )
+    packed = bits < _BYTE and not tensor.HasField("raw_data")
+    if packed and any(not -_SIGN <= entry < 2 * _SIGN for entry in getattr(tensor, field)):
+        raise ImportModelError(
+            f"an entry of the tensor is no byte, which {_BYTE // bits} elements of {bits} bits are",
+            where=where,
+            hint=f"pack {_BYTE // bits} elements to an entry, the first one in the lowest bits",
         )
 
 

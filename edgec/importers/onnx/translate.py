@@ -23,6 +23,7 @@ from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_constants, o
 from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.obstacles import obstacle
+from edgec.importers.onnx.op_quant import FEW_BITS
 from edgec.importers.onnx.op_select import KEEP_SCORES
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler
 from edgec.importers.onnx.screen import SchemaChecker
@@ -33,9 +34,9 @@ _FLOATS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)  # `widen` leaves no others
 _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     {
         **dict.fromkeys(_FLOATS, DType.FLOAT32),
-        # Four bits fit in eight; only constants may have them.
-        **dict.fromkeys((ir.DataType.INT8, ir.DataType.INT4), DType.INT8),
-        **dict.fromkeys((ir.DataType.UINT8, ir.DataType.UINT4), DType.UINT8),
+        # Two and four bits fit in eight; only constants may have them.
+        **dict.fromkeys((ir.DataType.INT8, ir.DataType.INT4, ir.DataType.INT2), DType.INT8),
+        **dict.fromkeys((ir.DataType.UINT8, ir.DataType.UINT4, ir.DataType.UINT2), DType.UINT8),
         ir.DataType.INT16: DType.INT16,
         ir.DataType.UINT16: DType.UINT16,
         ir.DataType.INT32: DType.INT32,
@@ -44,7 +45,6 @@ _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
         ir.DataType.BOOL: DType.BOOL,
     }
 )
-_FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
 _INPUT_DTYPES = (
     *(DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT16),
     *(DType.INT32, DType.INT64, DType.BOOL),
@@ -131,7 +131,7 @@ class _Graphs:
 def _add_inputs(context: Context, graph: ir.Graph) -> None:
     for value in graph.inputs:
         dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
-        if dtype not in _INPUT_DTYPES or value.dtype in _FOUR_BITS:
+        if dtype not in _INPUT_DTYPES or value.dtype in FEW_BITS:
             raise ImportModelError(
                 f"the input has elements of type {_type_name(value.dtype)}",
                 where=shown(value.name or ""),

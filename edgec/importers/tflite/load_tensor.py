@@ -254,19 +254,18 @@ def _obstacle(raw: Any) -> str:
 
 def _elements(data: Array, name: str, type_name: str, shape: tuple[int, ...]) -> Array:
     """The elements that the bytes of a buffer are."""
-    count = math.prod(shape)
-    if type_name == "INT4" and len(data) == (count + 1) // 2:
-        # Two to a byte, the low half first.
-        pairs = np.stack([data << 4, data & 0xF0], axis=-1).astype(np.uint8).view(np.int8) >> 4
-        return np.asarray(pairs.reshape(-1)[:count].reshape(shape))
-    dtype = _NUMPY.get(type_name)
-    if dtype is None:
+    count, dtype = math.prod(shape), _NUMPY.get(type_name)
+    if dtype is None and type_name != "INT4":
         return data  # refused where an operator reads it
-    if len(data) != count * dtype.itemsize:
+    needed = (count + 1) // 2 if dtype is None else count * dtype.itemsize
+    if len(data) != needed:
         raise ImportModelError(
-            f"the tensor of shape {list(shape)} needs {count * dtype.itemsize} bytes of data, "
-            f"has {len(data)}",
+            f"the tensor of shape {list(shape)} needs {needed} bytes of data, has {len(data)}",
             where=shown(name),
             hint="the file is damaged or was cut short",
         )
-    return np.frombuffer(data, dtype).reshape(shape)
+    if dtype is not None:
+        return np.frombuffer(data, dtype).reshape(shape)
+    # Two to a byte, the low half first.
+    pairs = np.stack([data << 4, data & 0xF0], axis=-1).astype(np.uint8).view(np.int8) >> 4
+    return np.asarray(pairs.reshape(-1)[:count].reshape(shape))

@@ -112,6 +112,15 @@ def test_weights_outside_the_flatbuffer_are_refused(tmp_path: Path):
     refused(tmp_path, "outside the first 2 GB", {**X, "w": w, "y": T((1, 3))}, [op])
 
 
+@pytest.mark.parametrize("size", [5, 7, 12])
+def test_codes_of_four_bits_that_do_not_fill_their_bytes_are_refused(size: int, tmp_path: Path):
+    """One byte too few, one too many, and a byte for each code."""
+    w = replace(const(np.zeros(size, np.int8), [0.5]), shape=(3, 4), dtype="int4")
+    op = Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])
+    tensors = {**X, "w": w, "y": T((1, 3))}
+    refused(tmp_path, rf"shape \[3, 4\] needs 6 bytes of data, has {size}", tensors, [op])
+
+
 def test_several_networks_are_refused(tmp_path: Path):
     refused(tmp_path, r"2 networks \(subgraphs\)", X, [Op("RELU", ["x"], ["y"])], subgraphs=2)
 
