@@ -45,8 +45,9 @@ BOARDS = {
 }
 """A board of each core."""
 _HEAD = (
-    "# Written by benchmarks/choice_prices.py and pool_prices.py: cycles of a run of each part of\n"
-    "# a kernel.\n"
+    "# Cycles of a run of each part of a kernel.  Scripts of benchmarks/ that write them:\n"
+    "# choice_prices.py, camera_prices.py, sound_prices.py, pool_prices.py, pool_neon_prices.py;\n"
+    "# int16_prices.py prints `products`.\n"
 )
 _SWEEPS = 20_000
 _STILL = 1e-9

@@ -222,6 +222,20 @@ _TRAINING_WIDE = (
     *((8, 8), (16, 4), (32, 10), (256, 2), (40, 40), (30, 5), (48, 64), (90, 3), (128, 32)),
     *((200, 10), (7, 9), (33, 6), (64, 100), (12, 90), (512, 4), (20, 16)),
 )
+_TRAINING_WIDE_DEPTHWISE = (
+    (6, 6, 8, (3, 3), 1),
+    (12, 12, 8, (3, 3), 2),
+    (5, 5, 64, (3, 3), 2),
+    (3, 3, 64, (3, 3), 1),
+    (16, 16, 8, (3, 3), 1),
+    (14, 14, 9, (3, 3), 1),
+    (20, 5, 8, (3, 3), 1),
+    (24, 12, 33, (3, 3), 1),
+    (8, 8, 25, (3, 3), 2),
+    (13, 9, 11, (3, 3), 1),
+    (9, 9, 16, (4, 4), 1),
+    (12, 5, 20, (2, 2), 1),
+)
 _TRAINING_SIGNS = (
     (8, 8, 64, 64, (3, 3), 1),
     (6, 6, 32, 48, (3, 3), 1),
@@ -286,6 +300,12 @@ _HELD_OUT_PLANES = (
 )
 _HELD_OUT_MADE_PLANES = ((9, 9, 48, 2), (3, 3, 160, 2), (6, 6, 64, 1))
 _HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
+_HELD_OUT_WIDE_DEPTHWISE = (
+    (8, 8, 14, (3, 3), 1),
+    (5, 5, 24, (3, 3), 2),
+    (12, 18, 40, (3, 3), 1),
+    (24, 6, 6, (3, 3), 1),
+)
 _HELD_OUT_LINES = (
     (6, 1, 96, (6, 1)),
     (14, 1, 30, (11, 1)),
@@ -355,6 +375,7 @@ def training() -> list[Layer]:
         found
         + _lines(_TRAINING_LINES)
         + _wide(_TRAINING_WIDE)
+        + _wide_depthwise((*_TRAINING_WIDE_DEPTHWISE, *_TRAINING_WINDOWS))
         + _signs(_TRAINING_SIGNS)
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
     )
@@ -368,6 +389,7 @@ def held_out() -> list[Layer]:
         found
         + _lines(_HELD_OUT_LINES)
         + _wide(_HELD_OUT_WIDE)
+        + _wide_depthwise((*_HELD_OUT_WIDE_DEPTHWISE, *_HELD_OUT_WINDOWS))
         + _signs(_HELD_OUT_SIGNS)
         + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
     )
@@ -409,6 +431,17 @@ def _wide(rows: Sequence[tuple[int, int]]) -> list[Layer]:
         Layer(1, 1, *sizes, x=x, y=y)
         for number, sizes in enumerate(rows)
         for x, y in (types if number % 2 else types[:1])
+    ]
+
+
+def _wide_depthwise(
+    shapes: Sequence[tuple[int, int, int, tuple[int, int], int]],
+) -> list[Layer]:
+    """Depthwise convolutions of int16 to int16."""
+    wide = DType.INT16
+    return [
+        Layer(height, width, channels, 0, kernel, stride, x=wide, y=wide)
+        for height, width, channels, kernel, stride in shapes
     ]
 
 

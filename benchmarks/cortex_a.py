@@ -181,7 +181,7 @@ def show_int16(boards: Sequence[str], networks: Sequence[str]) -> None:
     for board in boards:
         print(f"\n| {load_board(board).core.value}, million instructions | int8 | int16 | times |")
         print("|---|---:|---:|---:|")
-        for network in (each for each in networks if each in FLOAT_NETWORKS):
+        for network in networks:
             model = models / FLOAT_NETWORKS[network]
             # Numbers of instructions do not hang on the data, which are noise.
             samples = {
@@ -207,19 +207,25 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--boards", nargs="+", default=BOARDS, help="boards with Linux")
-    parser.add_argument("--networks", nargs="+", choices=NETWORKS, default=list(NETWORKS))
+    parser.add_argument("--networks", nargs="+", help="default: all")
     parser.add_argument("--litert", type=Path, help="folder with LiteRT for arm64")
     parser.add_argument("--int16", action="store_true", help="int16 activations of float files")
     add_data_option(parser)
     arguments = parser.parse_args()
     chosen_data_folder(arguments)
+    if arguments.int16 and arguments.litert is not None:
+        parser.error("--litert is for integer files, --int16 for float files: take one of them")
     litert = None if arguments.litert is None else arguments.litert.resolve()
     if litert is not None and not all((litert / part).is_dir() for part in ("root", "site")):
         parser.error(f"{litert} holds no root and site; docs/linux-boards.md says how to make them")
+    known = FLOAT_NETWORKS if arguments.int16 else NETWORKS
+    networks = arguments.networks or list(known)
+    if unknown := [each for each in networks if each not in known]:
+        parser.error(f"no network {unknown[0]!r} here: take {', '.join(known)}")
     if arguments.int16:
-        show_int16(arguments.boards, arguments.networks)
+        show_int16(arguments.boards, networks)
     else:
-        show(arguments.boards, arguments.networks, litert)
+        show(arguments.boards, networks, litert)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,8 @@ def main() -> None:
     parser.add_argument("--network", type=Path, default=NETWORK, help="with pooled weights")
     parser.add_argument("--bits", type=int, default=8, help="width of activations, 1 to 8")
     args = parser.parse_args()
+    if unknown := [core for core in args.cores if core not in BOARDS]:
+        parser.error(f"no core {unknown[0]!r}: take {', '.join(BOARDS)}")
     for core in args.cores:
         show(args.network, load_board(BOARDS[core]), args.bits)
 

@@ -21,14 +21,14 @@ from edgec.kernels.common.layer_end import KernelForm
 from edgec.kernels.common.parts import Run
 from edgec.kernels.registry import family_of
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.neon.spec import vectors_of
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
 
 CORES = ("a53", "a7")
-_VECTORS = {"a53": 8, "a7": 4}
 
 
-def layers(core: str, shapes: Iterator[tuple[int, ...]]) -> Iterator[Layer]:
+def layers(board: Board, shapes: Iterator[tuple[int, ...]]) -> Iterator[Layer]:
     """Layers of some shapes, kernels of which take some rows and groups of channels at a time."""
     for size, channels, filters, kernel, stride, pool, bits, chunk, band, group in shapes:
         config = PoolKernelConfig(
@@ -37,7 +37,7 @@ def layers(core: str, shapes: Iterator[tuple[int, ...]]) -> Iterator[Layer]:
             lanes=1,
             index_bits=(pool - 1).bit_length(),
             band=band,
-            vectors=_VECTORS[core],
+            vectors=vectors_of(Target.of(board)),
         )
         added = (size + filters) % 3 == 0
         yield Layer(size, channels, filters, kernel, stride, pool, bits, config, group, added)
@@ -86,13 +86,16 @@ def main() -> None:
     parser.add_argument("what", choices=["fit", "judge"])
     parser.add_argument("cores", nargs="*", default=list(CORES), help=f"of {', '.join(CORES)}")
     args = parser.parse_args()
+    if unknown := [core for core in args.cores if core not in CORES]:
+        parser.error(f"no core {unknown[0]!r}: take {' or '.join(CORES)}")
     for core in args.cores:
         board = load_board(BOARDS[core])
         shapes = training() if args.what == "fit" else held_out()
-        ways = list(_ways(measure(list(layers(core, shapes)), board), board))
+        ways = list(_ways(measure(list(layers(board, shapes)), board), board))
         if args.what == "fit":
             tables = fit(ways)
             write({served.price_key: tables for served in SERVED[core]})
+            continue
         errors = sorted(abs(way.estimate / way.cycles - 1) for way in ways if way.estimate)
         if errors:
             print(f"{core}: median {errors[len(errors) // 2]:.1%}, worst {errors[-1]:.1%}")

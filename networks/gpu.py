@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -107,14 +108,17 @@ def run(job: Job, args: argparse.Namespace, seed: int, seconds: float) -> str:
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("a", encoding="utf-8") as file:
         process = subprocess.Popen(
-            job.command(args, seed), stdout=file, stderr=subprocess.STDOUT, env=os.environ
+            job.command(args, seed), stdout=file, stderr=subprocess.STDOUT, start_new_session=True
         )
         try:
             return "failed" if process.wait(seconds) else "done"
         except subprocess.TimeoutExpired:
-            process.terminate()
-            process.wait()
             return "interrupted"
+        finally:
+            if process.returncode is None:
+                # With all that it has started: the next run writes the same checkpoint.
+                os.killpg(process.pid, signal.SIGTERM)
+                process.wait()
 
 
 def table(found: Mapping[tuple[int, str], str], args: argparse.Namespace) -> str:
@@ -135,7 +139,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True, help="folder for all that is written")
     parser.add_argument("--minutes", type=float, default=9.0, help="until the last job is ended")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("--epochs", type=int, help="of every job; default: its own number")
     parser.add_argument("--only", nargs="+", default=[], choices=[job.name for job in JOBS])
     args = parser.parse_args(arguments)
@@ -156,4 +160,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # An exception, so that the job, which has a session of its own, ends as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -5,6 +5,6 @@
 #
 # Needs PyTorch and edgec's dependencies, no network.  PYTHON names another interpreter.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-export PYTHONPATH="$PWD${PYTHONPATH:+:$PYTHONPATH}"
-exec "${PYTHON:-python3}" networks/gpu.py "$@"
+root=$(cd "$(dirname "$0")/.." && pwd)
+export PYTHONPATH="$root${PYTHONPATH:+:$PYTHONPATH}"
+exec "${PYTHON:-python3}" "$root/networks/gpu.py" "$@"

@@ -9,6 +9,8 @@ import onnx
 import torch
 from torch import nn
 
+from edgec.base.output_file import write_whole
+
 
 def export(
     model: nn.Module,
@@ -23,14 +25,17 @@ def export(
         path: the file.
         shape: of one input.
         outputs: names of what the network gives.
+
+    Raises:
+        ConfigError: the file cannot be written; an earlier one is as it was.
     """
     model.eval().to("cpu", memory_format=torch.contiguous_format)
-    torch.onnx.export(
-        model, (torch.zeros(1, *shape),), path, input_names=["input"],
-        output_names=list(outputs), opset_version=18, dynamo=True, external_data=False,
-        verbose=False,
+    program = torch.onnx.export(
+        model, (torch.zeros(1, *shape),), input_names=["input"], output_names=list(outputs),
+        opset_version=18, dynamo=True, verbose=False,
     )  # fmt: skip
-    onnx.save(without_traces(onnx.load(path)), path)
+    assert program is not None
+    write_whole(path, without_traces(program.model_proto).SerializeToString())
 
 
 def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:

@@ -11,6 +11,7 @@ same command again goes on where it was interrupted.
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import tempfile
@@ -88,7 +89,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--pool-size", type=int, help="vectors; default: the recipe's own")
     parser.add_argument("--teacher", type=Path, help="default: the recipe's own")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("-o", "--output", type=Path, help="default: see above")
     args = parser.parse_args(arguments)
     args.data_dir = cifar10.chosen_folder(parser, args)
@@ -98,4 +99,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    # An exception, so that the images in the temporary folder do not stay.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

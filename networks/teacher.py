@@ -24,6 +24,9 @@ _SEEDS = 1000
 class Views:
     """Training images in a few variants, with what a teacher says of each.
 
+    Unlike those of `edgec.finetune.batches`, whose images are normalised before they are shifted:
+    what comes in at an edge is a black pixel here, as everywhere in this folder, and 0 there.
+
     Attributes:
         count: variants; epoch e sees number e modulo `count`.
     """

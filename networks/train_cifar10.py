@@ -10,6 +10,7 @@ in git), and gives what it would have given in one piece.
 from __future__ import annotations
 
 import argparse
+import io
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -31,6 +32,7 @@ from torch import nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from edgec.base.output_file import write_whole
 from edgec.finetune.loss import Loss
 from edgec.finetune.run import chosen_device
 
@@ -143,10 +145,11 @@ def train(args: argparse.Namespace) -> nn.Module:
     first = 0
     if checkpoint.exists() and not args.restart:
         saved = torch.load(checkpoint, weights_only=True)
-        if not goes_on(saved["settings"], settings, saved["epoch"]):
+        old = saved.get("settings")
+        if not (old and goes_on(old, settings, saved["epoch"])):
             raise SystemExit(
-                f"{checkpoint}: a run with other options, {saved['settings']}: give them again, or "
-                "--restart"
+                f"{checkpoint}: a run with other options, {old or 'which it does not name'}: give "
+                "them again, or --restart"
             )
         first = saved["epoch"]
         for name, state in states.items():
@@ -156,7 +159,9 @@ def train(args: argparse.Namespace) -> nn.Module:
         start = time.perf_counter()
         loss = epoch(model, average, optimizer, images, views, number, args)
         saved = {name: state.state_dict() for name, state in states.items()}
-        torch.save({**saved, "epoch": number + 1, "settings": settings}, checkpoint)
+        buffer = io.BytesIO()
+        torch.save({**saved, "epoch": number + 1, "settings": settings}, buffer)
+        write_whole(checkpoint, buffer.getvalue())
         score = accuracy(average, validation, args.device)
         seconds = time.perf_counter() - start
         print(f"{args.network} epoch {number + 1}/{args.epochs}: loss {loss:.3f}, "
@@ -179,7 +184,7 @@ def main() -> None:
     )  # fmt: skip
     parser.add_argument("--teacher", type=Path, help="float ONNX file to learn from")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu", "cuda"))
     parser.add_argument("--out", type=Path, default=HERE, help="folder; default: that of this file")
     parser.add_argument("--float32", action="store_true", help="faster for depthwise layers")
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")

@@ -7,12 +7,10 @@ from collections.abc import Mapping
 _FILES = ".npz, .csv, .wav, folder, ..."
 
 ONE_LINE: Mapping[str, str] = {
-    "augment": "Mirror and shift training images at random",
     "battery": "With --rate: how many days a battery lasts",
     "board": "Board name (edgec boards) or a .toml file",
     "calibration": f"Typical inputs: {_FILES}",
     "data": f"Inputs and labels: {_FILES}",
-    "device": "Where to train",
     "effort": "How hard to search for integer weights",
     "evaluation": "Measure accuracy on these labelled samples",
     "example": "A network for digits, or for two words",
@@ -28,7 +26,6 @@ ONE_LINE: Mapping[str, str] = {
     "optimize": "Small code or fast code",
     "port": "Serial port of the board (default: the only one)",
     "precision": "Element type of activations",
-    "project": "Project file (default: edgec.toml here)",
     "resample": "Bring recordings to the rate of the front end",
     "state": "Keep an output for the next run",
     "threshold": "With sound: the least score of a detection",
@@ -47,7 +44,6 @@ ONE_LINE: Mapping[str, str] = {
     "explore data": "Samples that judge the builds",
     "flash port": "Which board, where several are plugged in",
     "profile input": "The first sample is run (default: noise)",
-    "profile measured": "Compare with a board's own figures",
     "profile on": "device: beside the estimate a plugged-in board",
     "report data": "Inputs, best with labels, for the accuracy",
     "report on": "Where the build runs (default: host)",

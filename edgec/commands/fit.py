@@ -93,7 +93,6 @@ class Search:
         exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
-        self.pricing = Pricing(exact, board, self._options, self._space)
         clock = board.clock_hz
         self.bounds = Bounds(
             cycles=math.inf if limits.time_ms is None else limits.time_ms * clock / 1e3,
@@ -101,9 +100,11 @@ class Search:
             ram_bytes=_or_infinity(limits.ram_bytes),
             noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
         )
+        self.pricing = Pricing(exact, board, self._options, self._space, self.bounds.ram_bytes)
         copies = replace(self._options, placement=None)
         self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
         self._built: dict[Point, Built] = {}
+        self._kept: dict[Point, int | None] = {}  # RAM that a build was told
         self._predicted: dict[Point, Figures] = {}
         self._references_built = 0
         self._passed: set[Point] = set()
@@ -347,6 +348,7 @@ class Search:
             self._progress(f"building choice {len(self._built) + 1}")
             model = self.pricing.model_of(point.int16)
             noise = self.pricing.noises.measured(frozenset(point.int16))
+            self._kept[point] = None if self._exceeds(point) else self.pricing.kept(point.setting)
             options = self._plain(point, self._options)
             found = built_choice(self._source, self._board, self._samples, options, model, noise)
             self._built[point] = found
@@ -355,16 +357,12 @@ class Search:
 
     def _plain(self, point: Point, options: CompileOptions) -> CompileOptions:
         """Options of a choice; with the RAM that it has to keep where weights take what is left."""
-        kept = None
-        if not self._exceeds(point):
-            kept = self.pricing.kept(point.setting, self.bounds.ram_bytes)
-        return point.setting.options(options, point.int16, kept)
+        return point.setting.options(options, point.int16, self._kept[point])
 
     def _exceeds(self, point: Point) -> bool:
         """Plan the memory of a choice: whether it needs more than the limit."""
-        limit = self.bounds.ram_bytes
-        self.pricing.plan(point.setting, point.int16, limit)
-        return self.predicted(point).ram_bytes > limit
+        self.pricing.plan(point.setting, point.int16)
+        return self.predicted(point).ram_bytes > self.bounds.ram_bytes
 
     def _drop(self, point: Point) -> float:
         if self._limits.drop is None or self._space is None:

@@ -58,6 +58,7 @@ class Pricing:
         board: Board,
         options: CompileOptions,
         space: Space | None,
+        ram_bytes: float = math.inf,
     ) -> None:
         """Make the probes.
 
@@ -66,7 +67,9 @@ class Pricing:
             board: the target.
             options: those of the user.
             space: tensors that could have int16 codes; None: none can.
+            ram_bytes: RAM of the firmware, of which weights take what is left over.
         """
+        self._ram_bytes = ram_bytes
         self._model, self._board, self._options, self._space = model, board, options, space
         self.tensors = () if space is None else space.names
         self._members = {} if space is None else space.members
@@ -269,19 +272,13 @@ class Pricing:
             found.append(Need(needed, more))
         return found
 
-    def plan(self, setting: Setting, int16: Collection[str], limit_bytes: float = math.inf) -> Cut:
-        """Memory of a choice as it is planned, which is kept as a cut.
-
-        Args:
-            setting: what is global.
-            int16: the tensors with int16 codes.
-            limit_bytes: RAM of the firmware, of which weights take what is left over.
-        """
+    def plan(self, setting: Setting, int16: Collection[str]) -> Cut:
+        """Memory of a choice as it is planned, which is kept as a cut."""
         chosen = frozenset(int16)
         cuts = self._cuts[setting]
         known = next((cut for cut in cuts if cut.tensors == chosen), None)
         if known is None:
-            options = setting.options(self._options, (), self.kept(setting, limit_bytes))
+            options = setting.options(self._options, (), self.kept(setting))
             made = placed(self.plan_of(chosen), self._board, options).made
             constants = made.program.constants
             copied = sum(constants[e.constant].array.nbytes for e in made.residence.constants)
@@ -289,11 +286,11 @@ class Pricing:
             cuts.append(known)
         return known
 
-    def kept(self, setting: Setting, limit_bytes: float) -> int | None:
+    def kept(self, setting: Setting) -> int | None:
         """RAM that builds of a setting have to be told, for some of their weights lie there."""
         options = setting.options(self._options, ())
         some = share_of(options, self._board).placement is Placement.AUTO
-        return int(limit_bytes) if some and math.isfinite(limit_bytes) else None
+        return int(self._ram_bytes) if some and math.isfinite(self._ram_bytes) else None
 
     def copies_fit(self, options: CompileOptions) -> bool:
         """Whether all constants of the int8 network find room in RAM."""

@@ -9,7 +9,6 @@ alone, and a mixed-integer program finds the bits that add the least noise and f
 from __future__ import annotations
 
 import logging
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,7 +37,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.kernels.price import BoardPrices
 from edgec.target.board import Board
-from edgec.weightpool import narrow_layers
+from edgec.weightpool import bits_of_layers, narrow_layers
 from edgec.weightpool.network import with_codes
 from edgec.weightpool.vectors import PoolLayer
 from edgec.workflow.integer import Calibration, RealModel, quantized_model
@@ -97,32 +96,28 @@ def fitted(
     search = Search(model, board, samples, options, limits, progress)
     if limits.flash_bytes is None or samples is None:
         return search.run()
-    built = search.prepare()
-    least = min((each.figures.flash_bytes for each in built.values()), default=math.inf)
-    missed: BudgetError | None = None
-    if least <= limits.flash_bytes:
-        try:
-            return search.run()
-        except BudgetError as error:
-            missed = error
+    try:
+        return search.run()
+    except BudgetError as error:
+        missed = error
+    built, extra = search.prepare(), 0.0
     weights = _Weights(search, board, options, progress)
-    extra = 0.0
-    for _ in range(_MOST_TRIES if built else 0):
+    for _ in range(_MOST_TRIES):
         chosen = weights.chosen(built, extra)
         if chosen is None:
             break
         _log.info("weights of few bits: %s", ", ".join(map(str, chosen)))
         narrow = replace(options, weight_bits=(*options.weight_bits, *chosen))
         search = Search(model, board, samples, narrow, limits, progress)
-        found = search.prepare().values()
-        over = min(each.figures.flash_bytes for each in found) - limits.flash_bytes
-        if over > 0.0:
+        try:
+            return search.run()
+        except BudgetError:
+            found = search.prepare().values()
+            over = min((e.figures.flash_bytes for e in found), default=0.0) - limits.flash_bytes
+            if over <= 0.0:  # flash is not what it lacks
+                break
             extra += over
-            continue
-        return search.run()
-    if missed is not None:
-        raise missed
-    return search.run()
+    raise missed
 
 
 class _Weights:
@@ -205,6 +200,8 @@ class _Weights:
             layers = narrow_layers(real.graph, FewBitsOptions(WeightBits.FOUR)).pooled
         except WeightPoolError:  # none
             return []
+        own = bits_of_layers(real.graph, self._options.weight_bits)
+        layers = tuple(layer for layer in layers if layer.node.name not in own)
         reference = Reference(real.graph, real.calibration or {})
         optimizes = dict.fromkeys(each.optimize for each in self._search.settings)
         found: dict[str, list[_Way]] = {layer.node.name: [] for layer in layers}

@@ -7,6 +7,7 @@ measured prices of a core.  `alternatives` gives every kernel of a layer with it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.dtypes import DType
@@ -145,12 +146,16 @@ def _by_products(graph: Graph, node: Node, estimator: Estimator) -> float | None
     rates = estimator.products
     if rates is None or not isinstance(node.attrs, _WITH_WEIGHTS):
         return None
-    narrow, depthwise = is_int8_layer(graph, node), getattr(node.attrs, "group", 1) > 1
+    narrow, depthwise = is_int8_layer(graph, node), _is_depthwise(node)
     if narrow:
         rate = rates.depthwise if depthwise else rates.dense
     else:
         rate = rates.depthwise16 if depthwise else rates.dense16
     return macs(graph, node) * rate
+
+
+def _is_depthwise(node: Node) -> bool:
+    return getattr(node.attrs, "group", 1) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +177,7 @@ class BoardPrices:
         choices = select_kernels(graph, Target.of(self.board))
         buffers, overlaps, _ = buffers_of(graph, choices)
         arena_bytes = plan_memory(buffers, overlaps).arena_bytes
-        return NetworkPrice(arena_bytes, self._cycles(graph))
+        return NetworkPrice(arena_bytes, self._cycles(graph, choices))
 
     def fits(self, graph: Graph) -> bool:
         """Whether the arena fits: the floor of all plans is asked first."""
@@ -184,11 +189,23 @@ class BoardPrices:
             return False
         return plan_memory(buffers, overlaps).arena_bytes <= limit
 
-    def _cycles(self, graph: Graph) -> float | None:
+    def _cycles(self, graph: Graph, choices: Sequence[KernelChoice]) -> float | None:
         """Cycles of the multiply-accumulates: the same yardstick for int8 and int16 layers."""
         target = Target.of(self.board)
         if not target.is_cortex_m:
             return None
         estimator = Estimator.of(target)
-        found = [_by_products(graph, node, estimator) for node in graph.nodes]
+        found = [_by_yardstick(graph, each, estimator) for each in choices]
         return sum(cycles for cycles in found if cycles is not None)
+
+
+def _by_yardstick(graph: Graph, choice: KernelChoice, estimator: Estimator) -> float | None:
+    """Cycles of multiply-accumulates; of depthwise int16 layers those of the function that runs.
+
+    These have a function with DSP and one in plain C, which takes two to three times as long.
+    """
+    node = choice.node
+    products = _by_products(graph, node, estimator)
+    if products is None or not _is_depthwise(node) or is_int8_layer(graph, node):
+        return products
+    return run_cycles(graph, choice, estimator)

@@ -53,7 +53,9 @@ def ticks(
         zoom: enlargement of the plot, which has room for as many times more.
     """
     if isinstance(axis, Log) and axis.high >= _DECADE * axis.low:
-        numbers = _decades(axis.low, axis.high, _DIGITS if zoom == 1 else _ALL_DIGITS)
+        # A line of text fits between 9 and 10 where a decade is as high as the plot at first is.
+        has_room = zoom > max(1.0, math.log10(axis.high / axis.low))
+        numbers = _decades(axis.low, axis.high, _ALL_DIGITS if has_room else _DIGITS)
     else:
         by = step / zoom if step else round_step((axis.high - axis.low) / (_STEPS * zoom))
         by = max(by, 1.0) if whole else by

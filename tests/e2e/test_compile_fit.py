@@ -76,3 +76,30 @@ def test_nothing_fits_says_what_would():
     with pytest.raises(BudgetError, match="the nearest one has ms=") as caught:
         Search(MLP, board, samples, CompileOptions(), limits).run()
     assert "would do: ms=" in str(caught.value.hint)
+
+
+@pytest.mark.slow
+def test_weights_take_the_ram_that_a_limit_leaves(tmp_path: Path):
+    """The board copies weights to tightly coupled RAM: into what layers by rows leave, no more."""
+    pytest.importorskip("highspy")
+    from edgec.commands.fit import Search
+
+    model, limits = EXAMPLES / "digits_resnet.onnx", FitLimits(ram_bytes=10_600)
+    board, samples = load_board("nucleo_h743zi2"), SampleFile.of(DATA)
+    found = Search(model, board, samples, CompileOptions(), limits).run()
+    assert found.measured.ram_bytes <= 10_600
+    made = compile_model(model, board, calibration=samples, out=tmp_path, options=found.options)
+    assert made.report.memory.ram_bytes == found.measured.ram_bytes
+
+
+@pytest.mark.slow
+def test_weights_keep_their_bits_where_a_choice_fits(tmp_path: Path):
+    """With int16 codes the firmware is smaller than with int8 codes: that is tried first."""
+    pytest.importorskip("highspy")
+    from edgec.commands.fit_weights import fitted
+
+    model, board = EXAMPLES / "digits_resnet.onnx", load_board("nucleo_f446re")
+    limits = FitLimits(flash_bytes=30 << 10)
+    found = fitted(model, board, SampleFile.of(DATA), CompileOptions(), limits)
+    assert found.measured.flash_bytes <= 30 << 10
+    assert found.options.weight_bits == ()

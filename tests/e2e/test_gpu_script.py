@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import onnx
+import psutil
 import pytest
 from PIL import Image
 from places import NETWORKS
@@ -34,10 +37,13 @@ def data(tmp_path: Path) -> Path:
     return folder.parent
 
 
-def script(data: Path, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def script(
+    data: Path, out: Path, *more: str, folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
     words = [str(NETWORKS / "gpu.sh"), "--data-dir", str(data), "--out", str(out)]
     return subprocess.run(
         [*words, "--device", "cpu", "--seeds", "1", "--epochs", "1", *more],
+        cwd=folder,
         env={**os.environ, "PYTHON": sys.executable, "OMP_NUM_THREADS": "1"},
         capture_output=True,
         text=True,
@@ -77,3 +83,44 @@ def test_its_plan_and_its_end(monkeypatch: pytest.MonkeyPatch, data: Path, tmp_p
     rows = (out / "table.md").read_text("utf-8").splitlines()[2:]
     assert len(rows) == len(gpu.JOBS)
     assert all(row.endswith("|  | open |") for row in rows)
+
+
+def test_folders_are_those_of_the_caller(data: Path, tmp_path: Path):
+    done = script(Path("small"), Path("out"), "--minutes", "0", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "table.md").read_text("utf-8") == done.stdout
+
+
+def test_a_training_whose_time_is_over_ends_with_all_that_it_started(
+    monkeypatch: pytest.MonkeyPatch, data: Path, tmp_path: Path
+):
+    monkeypatch.syspath_prepend(str(NETWORKS))
+    monkeypatch.setenv("PYTHONPATH", str(NETWORKS.parent))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    import gpu
+
+    wait, seen = subprocess.Popen.wait, []
+
+    def until_it_compresses(process: subprocess.Popen[bytes], seconds: float | None = None) -> int:
+        if seconds is None:
+            return wait(process)
+        while process.poll() is None:
+            below = psutil.Process(process.pid).children(recursive=True)
+            if any("compress" in each.cmdline() for each in below):
+                seen.extend(below)
+                raise subprocess.TimeoutExpired("", seconds)
+            time.sleep(0.05)
+        return wait(process)
+
+    monkeypatch.setattr(subprocess.Popen, "wait", until_it_compresses)
+    args = argparse.Namespace(data_dir=data, out=tmp_path / "out", device="cpu", epochs=None)
+    job = gpu.Job("resnet8_ternary", "pool_cifar10.py", 1000)
+    assert gpu.run(job, args, 1, 60.0) == "interrupted"
+    left = psutil.wait_procs(seen, timeout=10)[1]
+    for each in left:
+        each.kill()
+    assert seen
+    assert not left
+    assert not list(temporary.iterdir())

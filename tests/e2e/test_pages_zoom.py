@@ -125,9 +125,16 @@ found.dragged = [found.plus.left, view.scrollLeft, found.plus.top, view.scrollTo
 const mark = plot.querySelector(".mark input");
 pointer("pointerup", 350, 280);
 mark.checked = false; mark.click(); found.chosen = mark.checked;
-mark.click(); found.later = mark.checked;
-key("0"); found.zero = state();
-zoom(8).click(); view.scrollTo(view.scrollWidth, 0);
+pointer("pointerdown", 400, 300); pointer("pointercancel", 400, 300);
+found.cancelled = [view.scrollLeft, view.scrollTop];
+pointer("pointermove", 350, 280); found.cancelled.push(view.scrollLeft, view.scrollTop);
+found.selects = [getComputedStyle(view).userSelect];
+pointer("pointerdown", 400, 300); pointer("pointermove", 350, 280); pointer("pointerup", -9, 280);
+setTimeout(() => {  // no click has followed
+    mark.click(); found.later = mark.checked;
+    key("0"); found.zero = state(); found.selects.push(getComputedStyle(view).userSelect);
+    zoom(8).click(); view.scrollTo(view.scrollWidth, 0);
+});
 setTimeout(() => {
     zoom(4).click(); found.four = [view.scrollLeft, view.scrollWidth, view.clientWidth];
     zoom(1).click(); mark.focus(); leave(found);
@@ -153,6 +160,8 @@ def test_wheel_keys_and_mouse_enlarge_and_move_a_plot(
     left, moved_left, top, moved_top = found["dragged"]
     assert (moved_left - left, moved_top - top) == pytest.approx((50, 20), abs=2)
     assert (found["chosen"], found["later"]) == (False, True)  # dragging chooses no mark
+    assert found["cancelled"][:2] == found["cancelled"][2:]
+    assert found["selects"] == ["none", "auto"]  # a drag selects no texts
     assert (found["zero"]["checked"], found["zero"]["left"]) == ("1", 0)
     for each in ("minus", "plus"):
         assert found[each]["side"] == pytest.approx(0, abs=1)  # the axis stays beside the plot

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import getmembers
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cross import MACHINES, check_cross
 from parity import Sample, samples_of
-from pooled_graphs import pooled_nodes
+from pooled_graphs import pooled_nodes, with_short
 from pooled_layer import pooled_layer, worst_images
 from random_net import Net
 from random_ops import OPS
 from random_pools import random_indices, random_vectors
+from targets import bare_target
 
 from edgec.base.errors import LoweringError
 from edgec.interp import run_graph
@@ -22,10 +24,9 @@ from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.neon import pooled_conv_neon
-from edgec.kernels.weightpool.neon.spec import Center, PooledConvNeon
+from edgec.kernels.weightpool.neon.spec import Center, PooledConvNeon, vectors_of
 
 _IMAGES = ((1, 5, 18, 20), (1, 9, 12, 33), (1, 12, 17, 16), (1, 6, 3, 24))
-_VECTORS = {"a53": 8, "a7": 4}
 
 
 def _layers(
@@ -51,7 +52,7 @@ def _layers(
             index_bits=int(rng.choice([pool.index_bits, max(8, pool.index_bits)])),
             runtime_bits=runtime_bits,
             band=int(rng.integers(1, 9)),
-            vectors=_VECTORS[machine],
+            vectors=vectors_of(bare_target(MACHINES[machine].core)),
         )
         for way in (config, replace(config, chunk_groups=1, band=1)):
             try:
@@ -89,6 +90,27 @@ def test_width_at_run_time(machine: str, tmp_path: Path):
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_numbers_of_16_bits(machine: str, tmp_path: Path):
+    """Biases and multipliers that are stored in 16 bits each."""
+    graph, configs = with_short(*_layers(4, machine, 5), every=1)
+    program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path, decisions=configs)
+    specs = [k.spec for k in program.kernels if isinstance(k.spec, PooledConvNeon)]
+    assert len(specs) >= 10
+    assert all(spec.short for spec in specs)
+
+
+def test_properties_of_a_specification_are_all_its_own():
+    """None is inherited from a table of another form, whose fields it lacks."""
+    graph, configs = _layers(1, "a53", 12)
+    specs = (pooled_conv_neon(graph, n, configs[n.name]) for n in pooled_nodes(graph))
+    spec = next(spec for spec in specs if spec.residual_shift is not None)
+    names = [name for name, kind in getmembers(PooledConvNeon) if isinstance(kind, property)]
+    assert len(names) > 50
+    for name in names:
+        getattr(spec, name)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_sums_of_16_bits_at_their_bounds(machine: str, tmp_path: Path):
     """The largest and the least sums of every filter, with as many responses in 16 bits as fit."""
     rng = np.random.default_rng(12)
@@ -96,9 +118,8 @@ def test_sums_of_16_bits_at_their_bounds(machine: str, tmp_path: Path):
     pool = np.clip(pool, -16, 16).astype(np.int8)
     indices = random_indices(rng, pool, (6, 3, 3, 32))
     graph = pooled_layer((3, 3, 32), pool, indices, x_zero_point=-128, multiplier=2**18)
-    config = PoolKernelConfig(
-        PoolFamily.RESPONSES_NEON, 4, 1, index_bits=4, vectors=_VECTORS[machine]
-    )
+    vectors = vectors_of(bare_target(MACHINES[machine].core))
+    config = PoolKernelConfig(PoolFamily.RESPONSES_NEON, 4, 1, index_bits=4, vectors=vectors)
     assert pooled_conv_neon(graph, graph.nodes[0], config).run == Center.of(pool, 8).run > 1
     images = [image[None] for kind in worst_images(pool, indices, (3, 3, 32)) for image in kind]
     samples = [Sample([image], run_graph(graph, {"x": image})) for image in images]

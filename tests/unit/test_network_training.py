@@ -7,12 +7,14 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from places import NETWORKS
 
+from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions
 from edgec.ir import ops, qops
 from edgec.workflow.integer import integer_model, real_model
@@ -84,6 +86,33 @@ def test_a_taught_training_goes_on_as_if_it_had_not_been_interrupted(script, mon
         assert torch.equal(again[name], value), name
     with pytest.raises(SystemExit, match="a run with other options"):
         script.train(options(script, **{**how, "epochs": 5}))
+    kept = torch.load(checkpoint, weights_only=True)
+    del kept["settings"]  # as checkpoints once were
+    torch.save(kept, checkpoint)
+    with pytest.raises(SystemExit, match="which it does not name: give them again, or --restart"):
+        script.train(options(script, **how))
+
+
+@pytest.mark.filterwarnings("ignore")  # PyTorch's exporter warns
+@pytest.mark.parametrize("what", ["checkpoint", "network"])
+def test_a_file_that_cannot_be_written_leaves_the_earlier_one(script, monkeypatch, what):
+    import onnx_file
+
+    def full(_path, _data):
+        raise OSError(28, "No space left on device")
+
+    places = {"checkpoint": "checkpoints/resnet8_narrow.pt", "network": "network.onnx"}
+    path = script.HERE / places[what]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"earlier")
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(ConfigError, match="cannot be written: the disk is full"):
+        if what == "checkpoint":
+            script.train(options(script, network="resnet8_narrow", epochs=1, restart=True))
+        else:
+            onnx_file.export(script.build("resnet8_narrow"), path)
+    assert path.read_bytes() == b"earlier"
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
 def test_a_held_rate_rises_stays_and_falls_to_nothing(script):

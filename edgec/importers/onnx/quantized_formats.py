@@ -20,6 +20,7 @@ Sources: ONNX operator documentation (QLinearConv, QLinearMatMul), onnxruntime C
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -41,7 +42,8 @@ class _Quantizer:
 
     Attributes:
         scale, zero: float32 and whole numbers, of equal size; one, or one a channel.
-        axis: the axis of the channels; None where there is one scale.
+        axis: the axis of the channels, counted from the last one, which is -1; None where there is
+            one scale.
         low, high: least and greatest code.
         bits, signed: width of a code, and whether codes may be negative.
     """
@@ -131,8 +133,15 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
     mode = e.attributes.get("rounding_mode", b"ROUND")
     if scale is None or zero is None or bits is None or mode.upper() != b"ROUND":
         return None
-    wide = np.broadcast_to(zero, np.broadcast_shapes(zero.shape, scale.shape))
-    scale = np.broadcast_to(scale, wide.shape)
+    x = e.array(e.input(0))
+    try:
+        shape = np.broadcast_shapes(zero.shape, scale.shape)
+        fits = x is None or np.broadcast_shapes(x.shape, shape) == x.shape
+    except ValueError:
+        return None
+    if not (fits and math.prod(shape)):
+        return None
+    wide, scale = np.broadcast_to(zero, shape), np.broadcast_to(scale, shape)
     channels = [axis for axis, size in enumerate(wide.shape) if size > 1]
     width = float(bits.reshape(-1)[0]) if bits.size == 1 else 0.0
     signed, narrow = (bool(e.attributes.get(key, 0)) for key in ("signed", "narrow"))
@@ -141,11 +150,12 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
         return None
     low = -(1 << (int(width) - 1)) + narrow if signed else 0
     high = (1 << (int(width) - signed)) - 1 - (narrow and not signed)
-    shape = (-1,) if channels else ()
+    flat = (-1,) if channels else ()
     return _Quantizer(
-        scale.astype(np.float32).reshape(shape),
-        wide.reshape(shape),
-        channels[0] if channels else None,
+        scale.astype(np.float32).reshape(flat),
+        wide.reshape(flat),
+        # Parameters broadcast from the last axis on, and may have fewer axes than the tensor.
+        channels[0] - wide.ndim if channels else None,
         low,
         high,
         int(width),
@@ -155,7 +165,8 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
 
 def _codes(stored: Array, found: _Quantizer) -> Array:
     scale, zero = (found.shaped(array, stored.ndim) for array in (found.usable_scale, found.zero))
-    codes = np.round(stored.astype(np.float32) / scale + zero.astype(np.float32))
+    with np.errstate(over="ignore"):  # a tiny scale: infinity becomes the last code
+        codes = np.round(stored.astype(np.float32) / scale + zero.astype(np.float32))
     return np.clip(codes, found.low, found.high).astype(found.dtype)
 
 
@@ -164,7 +175,8 @@ def _limited(e: Expansion, found: _Quantizer) -> str:
     whole = np.iinfo(found.dtype)
     if (found.low, found.high) == (whole.min, whole.max) or found.axis is not None:
         return e.input(0)
-    ends = [(end - found.zero) * found.usable_scale for end in (found.low, found.high)]
+    with np.errstate(over="ignore"):  # a vast scale: no number of float32 is beyond the limit
+        ends = [(end - found.zero) * found.usable_scale for end in (found.low, found.high)]
     bounds = [e.constant(np.asarray(end, np.float32), "limit") for end in ends]
     return e.add("Clip", [e.input(0), *bounds])
 

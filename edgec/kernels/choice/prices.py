@@ -1,7 +1,8 @@
 """Measured cycles of each part of a kernel on a core: `prices.toml`, read and checked.
 
-benchmarks/choice_prices.py writes the tables of families, benchmarks/pool_prices.py the table
-`pool`.
+Scripts of benchmarks/ write the tables of families (choice_prices.py, camera_prices.py,
+sound_prices.py), that of pools for NEON (pool_neon_prices.py) and the table `pool`
+(pool_prices.py); int16_prices.py prints `products`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Products:
     Attributes:
         dense: in layers of one group with int8 activations.
         depthwise: in layers of more groups with int8 activations.
-        dense16, depthwise16: in the same layers with int16 activations.
+        dense16, depthwise16: in the same layers with int16 activations; depthwise ones in plain C.
     """
 
     dense: _Price

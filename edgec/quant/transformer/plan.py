@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 
 from edgec.base.dtypes import Array, DType
@@ -159,13 +159,13 @@ def _searched(graph: Graph, stream: Mapping[str, QuantParams], seen: Mapping[str
 
     def rule(group: Group, known: Mapping[str, QuantParams]) -> QuantParams:
         scales = scales_of(graph, group, known, stream)
-        return _group_params(graph, group, frozenset(stream), seen, scales)
+        return _group_params(graph, group, stream, seen, scales)
 
     return rule
 
 
 def _group_params(
-    graph: Graph, group: Group, stream: frozenset[str], seen: Mapping[str, Seen], scales: Scales
+    graph: Graph, group: Group, stream: Container[str], seen: Mapping[str, Seen], scales: Scales
 ) -> QuantParams:
     first = group.sources[0]
     seen_range = source_range(group, lambda name: seen[name].range)

@@ -71,9 +71,14 @@ document.addEventListener("pointermove", event => {
     if (drag.far) drag.view.scrollTo(drag.left - x, drag.top - y);
 });
 document.addEventListener("pointerup", () => {
-    if (drag && drag.far)  // the click that follows would choose a mark
-        addEventListener("click", event => event.preventDefault(), {capture: true, once: true});
+    if (drag && drag.far) {
+        // A click that follows at once would choose a mark; outside the window, none follows.
+        const stop = event => event.preventDefault();
+        addEventListener("click", stop, true);
+        setTimeout(() => removeEventListener("click", stop, true));
+    }
     drag = null;
 });
+document.addEventListener("pointercancel", () => { drag = null; });
 document.documentElement.classList.add("scripted");
 }

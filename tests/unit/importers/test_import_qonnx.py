@@ -112,6 +112,53 @@ def test_other_forms_are_refused_in_words(change, tmp_path):
         imported(qonnx_model([node], {"x": (1, 4)}, constants), tmp_path)
 
 
+@pytest.mark.parametrize("outputs", [5, 6])
+def test_parameters_broadcast_from_the_last_axis(outputs, tmp_path):
+    """Scales of one axis are those of the columns of a matrix, of a square one as well."""
+    weight = RNG.normal(size=(6, outputs)).astype(F)
+    scale = np.linspace(0.1, 0.4, outputs, dtype=F)
+    constants = {"w": weight, "ws": scale, "wz": F(0), "wb": F(4)}
+    nodes = [quantizer("w", "wq", "w", signed=1, narrow=1), N("MatMul", ["x", "wq"], ["y"])]
+    graph = imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
+    x = RNG.normal(size=(1, 1, 6)).astype(F)
+    found = Executor(graph, ["y"]).run({"x": x})["y"]
+    wanted = np.matmul(x, definition(weight, scale, F(0), 4, 1, 1))
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scale", "zero"),
+    [
+        (np.full(3, 0.1, F), np.zeros(2, F)),
+        (np.zeros(0, F), F(0)),
+        (np.full((1, 1, 5), 0.1, F), F(0)),
+        (np.full(6, 0.1, F), F(0)),
+    ],
+)
+def test_parameters_that_fit_nothing_are_refused_in_words(scale, zero, tmp_path):
+    constants = {"w": RNG.normal(size=(6, 5)).astype(F), "ws": scale, "wz": zero, "wb": F(4)}
+    nodes = [quantizer("w", "wq", "w", signed=1, narrow=1), N("MatMul", ["x", "wq"], ["y"])]
+    with pytest.raises(UnsupportedModelError, match="at most 8 bits"):
+        imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
+
+
+@pytest.mark.filterwarnings("error")
+def test_scales_at_the_ends_of_float32_warn_of_nothing(tmp_path):
+    constants = {
+        "w": RNG.normal(size=(6, 5)).astype(F), "as": F(3e38), "ws": F(1e-45),
+        **{f"{name}{part}": F(value) for name in "aw" for part, value in (("z", 0), ("b", 4))},
+    }  # fmt: skip
+    nodes = [
+        quantizer("w", "wq", "w", signed=1, narrow=0),
+        quantizer("x", "xq", "a", signed=1, narrow=0),
+        N("MatMul", ["xq", "wq"], ["y"]),
+    ]
+    graph = imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
+    (weight,) = (c for c in graph.constants.values() if c.array.ndim == 2)
+    wanted = np.where(constants["w"] >= 0, 7, -8)
+    assert sorted(weight.array.reshape(-1)) == sorted(wanted.reshape(-1))
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("scale", [0.0, -0.5, np.inf, np.nan])
 @pytest.mark.parametrize("what", ["weights", "activations"])

@@ -1,10 +1,12 @@
 """Prices: of the alternatives of a layer, and of networks on a board."""
 
+import pytest
 from choice_layers import Layer, graph_of
 from mixed_nets import mixed
 from quant_samples import residual_network
 
 from edgec.base.dtypes import DType
+from edgec.ir.infer import macs
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import BoardPrices, alternatives, price_of
@@ -60,6 +62,22 @@ def test_layers_whose_parts_nobody_counts_are_priced_by_products() -> None:
     target = Target.of(BOARD)
     found = [price_of(graph, each, Estimator.of(target)) for each in select_kernels(graph, target)]
     assert any(each.cycles and not each.counted for each in found)
+
+
+@pytest.mark.parametrize("board", ["nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q"])
+def test_depthwise_layers_of_int16_have_the_price_of_the_function_that_runs(board: str) -> None:
+    """With DSP less than half of plain C's, which computes the few channels of the other one."""
+    target, rates = Target.of(load_board(board)), []
+    for channels in (8, 3):
+        wide = DType.INT16
+        graph = graph_of([Layer(12, 12, channels, 0, (5, 5), x=wide, y=wide)])
+        (choice,) = select_kernels(graph, target)
+        price = price_of(graph, choice, Estimator.of(target))
+        assert price.counted == (channels == 8)
+        assert BoardPrices(load_board(board)).price(graph).layer_cycles == price.total_cycles
+        assert price.total_cycles is not None
+        rates.append(price.total_cycles / macs(graph, choice.node))
+    assert rates[0] < rates[1] / 2
 
 
 def test_a_peak_counts_only_the_steps_that_a_choice_changes() -> None:

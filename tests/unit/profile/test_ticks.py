@@ -11,7 +11,7 @@ import pytest
 from page_samples import search
 
 from edgec.explore.page import render_explore_html
-from edgec.profile.plot import ZOOMS, Linear, Log
+from edgec.profile.plot import HEIGHT, LINE, ZOOMS, Linear, Log
 from edgec.profile.ticks import counted, levels, percent, round_step, ticks
 
 RNG = np.random.default_rng(3)
@@ -82,3 +82,13 @@ def test_enlarged_axes_have_more_marks(kind: type[Linear | Log]) -> None:
             assert len({mark.text for mark in marks}) == len(marks)
     whole = levels(Linear(0, 6), counted, whole=True)
     assert [mark.text for mark in whole[-1]] == ["0", "1", "2", "3", "4", "5", "6"]
+
+
+def test_texts_beside_a_logarithmic_axis_are_lines_apart() -> None:
+    """As they are in the middle of a plot of any enlargement; nothing else thins those of y."""
+    for _ in range(300):
+        low = 10.0 ** RNG.uniform(-3, 3)
+        axis = Log(low, low * 10.0 ** RNG.uniform(0.05, 7))
+        for zoom, marks in zip(ZOOMS, levels(axis), strict=True):
+            gaps = [b.at - a.at for a, b in itertools.pairwise(marks)]
+            assert min(gaps) * zoom * HEIGHT >= LINE, (axis, zoom)

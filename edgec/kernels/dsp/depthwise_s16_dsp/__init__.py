@@ -26,6 +26,7 @@ from edgec.kernels.dsp.depthwise_s8_dsp import (
     arguments,
     filters_of,
     overlap,
+    parts,
     serves,
 )
 from edgec.kernels.family import KernelFamily
@@ -107,4 +108,5 @@ FAMILY = KernelFamily(
     in_place=lambda spec: spec.is_whole,
     accepts=accepts,
     arguments=arguments,
+    parts=parts,
 )

@@ -16,7 +16,6 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import is_int8_layer, plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Tflite31
-from edgec.kernels.common.laid_window import laid, lying, taps_inside
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_strips
 from edgec.kernels.common.parts import Parts, Run, WeightReads
@@ -30,6 +29,7 @@ from edgec.kernels.dsp.depthwise import (
     ends_in_high_word,
 )
 from edgec.kernels.dsp.depthwise import overlap as overlap_of_planes
+from edgec.kernels.dsp.laid_window import laid, lying, taps_inside
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 

@@ -6,10 +6,11 @@ of places in the table, or are stored as such lists.
 
 from __future__ import annotations
 
-import math
+from abc import abstractmethod
 
+from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS
-from edgec.kernels.weightpool.gather.layout import WORD_BYTES, TableRows
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES
 from edgec.kernels.weightpool.unrolled import PackedIndex, unpacked
 
 ENTRY_BYTES = 2
@@ -19,17 +20,12 @@ BYTE_BITS = 8
 INDEX_BLOCK = 8
 """Packed indices that are unpacked together; they take whole bytes."""
 
-_UNROLLED = 6
-"""Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
 
-_MOST_UNROLLED = 32
-"""Look-ups written out, at most: an Armv6-M load reaches no entry further away."""
-
-
-class TableGroups(TableRows):
-    """The groups of a pooled convolution: one part of `spec.PooledConv`, which has the fields.
+class TableGroups:
+    """The groups of a pooled convolution: one part of a specification, which has the fields.
 
     Attributes:
+        window: geometry of the convolution.
         out_channels: filters.
         group: weights of a vector.
         chunk_groups: groups of channels whose responses are in the table at a time.
@@ -38,11 +34,17 @@ class TableGroups(TableRows):
     """
 
     __slots__ = ()
+    window: Window
     out_channels: int
     group: int
     chunk_groups: int
     index_bits: int
     terms: int
+
+    @property
+    @abstractmethod
+    def tap_columns(self) -> tuple[int, ...]:
+        """For each kx, the column of the table that output column 0 reads."""
 
     @property
     def groups(self) -> int:
@@ -75,14 +77,6 @@ class TableGroups(TableRows):
         return self.groups - (self.chunks - 1) * self.chunk_groups
 
     @property
-    def unroll(self) -> int:
-        """Look-ups written out in the loop of the gathering; divides every segment."""
-        length = self.group_entries // self.segments
-        length *= math.gcd(self.chunk_groups, self.last_groups)
-        longest = max(_UNROLLED, min(self.window.kernel_w, _MOST_UNROLLED))
-        return max(n for n in range(1, longest + 1) if length % n == 0)
-
-    @property
     def row_entries(self) -> int:
         """Entries of a list for one filter, one group and one row of taps."""
         return self.window.kernel_w * self.terms
@@ -101,11 +95,6 @@ class TableGroups(TableRows):
     def entry_columns(self) -> tuple[int, ...]:
         """The column of the table of each of `row_entries`: the terms of a tap side by side."""
         return tuple(column for column in self.tap_columns for _ in range(self.terms))
-
-    @property
-    def entry_column_bytes(self) -> tuple[int, ...]:
-        """`entry_columns` in bytes."""
-        return tuple(WORD_BYTES * column for column in self.entry_columns)
 
     @property
     def list_entries(self) -> int:

@@ -63,19 +63,39 @@ class ColumnLoop:
         return self.run.end - self.step if partial else None
 
 
+def remainders(kernel: int, dilation: int, stride: int) -> tuple[int, ...]:
+    """The remainders by the stride that the rows or columns of taps have, the least first."""
+    return tuple(sorted({tap * dilation % stride for tap in range(kernel)}))
+
+
+def inside(window: Window, remainder: int, columns: int) -> tuple[int, int]:
+    """Columns of a run that are inside the image, of those with a remainder by the stride.
+
+    Args:
+        window: geometry of the convolution.
+        remainder: what a division of a tap's column by the stride leaves, for taps that read the
+            run.
+        columns: how many the run has, padding included.
+
+    Returns:
+        The first one, and the end; the same where all are padding.
+    """
+    start, stride = remainder - window.pad_left, window.stride_w
+    first = min(columns, max(0, -(start // stride)))
+    return first, max(first, min(columns, -((start - window.width) // stride)))
+
+
 def column_runs(window: Window) -> tuple[ColumnRun, ...]:
     """The columns of a row, one run per remainder; remainders that no tap has are left out."""
     stride = window.stride_w
     taps = [kx * window.dilation_w for kx in range(window.kernel_w)]
     found: list[ColumnRun] = []
     start = 0
-    for phase in sorted({tap % stride for tap in taps}):
+    for phase in remainders(window.kernel_w, window.dilation_w, stride):
         last = max(tap // stride for tap in taps if tap % stride == phase)
         count = window.out_width + last
-        image_start = phase - window.pad_left
-        first = min(count, max(0, -(image_start // stride)))
-        end = max(first, min(count, -((image_start - window.width) // stride)))
-        found.append(ColumnRun(start, image_start, count, first, end))
+        ends = inside(window, phase, count)
+        found.append(ColumnRun(start, phase - window.pad_left, count, *ends))
         start += count
     return tuple(found)
 
@@ -220,8 +240,8 @@ class TableRows(TableColumns):
         first = -self.window.pad_top
         rows = range(first, first + self.pair_rows)
         height = self.window.height
-        inside = (((0 <= row < height), (0 <= row + self.lane_rows < height)) for row in rows)
-        return self.lanes == 2 and any(low != high for low, high in inside)
+        pairs = (((0 <= row < height), (0 <= row + self.lane_rows < height)) for row in rows)
+        return self.lanes == 2 and any(low != high for low, high in pairs)
 
     @property
     def is_flat(self) -> bool:

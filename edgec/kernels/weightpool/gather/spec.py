@@ -15,6 +15,7 @@ the fields, the builder of responses and the places in scratch memory.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -24,7 +25,7 @@ from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 from edgec.kernels.weightpool.gather.groups import TableGroups
-from edgec.kernels.weightpool.gather.layout import WORD_BYTES, ColumnLoop
+from edgec.kernels.weightpool.gather.layout import WORD_BYTES, ColumnLoop, TableRows
 from edgec.kernels.weightpool.plain import describe_terms
 from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind, table_words
 
@@ -33,9 +34,15 @@ _WORD_RANGE = 2**32
 _ENTRY_LIMIT = 2**16
 """Entries are byte offsets into the table."""
 
+_UNROLLED = 6
+"""Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
+
+_MOST_UNROLLED = 32
+"""Look-ups written out, at most: an Armv6-M load reaches no entry further away."""
+
 
 @dataclass(frozen=True, slots=True)
-class PooledConv(TableGroups):
+class PooledConv(TableRows, TableGroups):
     """Pooled convolution: builds responses, then every filter gathers and adds.
 
     x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups *
@@ -159,6 +166,21 @@ class PooledConv(TableGroups):
         """The loops of the builder of rows with one lane, if there is one."""
         step = self.responses.lone_columns
         return tuple(ColumnLoop(run, step) for run in self.column_runs) if step else ()
+
+    # ---- Sums ----
+
+    @property
+    def unroll(self) -> int:
+        """Look-ups written out in the loop of the gathering; divides every segment."""
+        length = self.group_entries // self.segments
+        length *= math.gcd(self.chunk_groups, self.last_groups)
+        longest = max(_UNROLLED, min(self.window.kernel_w, _MOST_UNROLLED))
+        return max(n for n in range(1, longest + 1) if length % n == 0)
+
+    @property
+    def entry_column_bytes(self) -> tuple[int, ...]:
+        """`entry_columns` in bytes."""
+        return tuple(WORD_BYTES * column for column in self.entry_columns)
 
     # ---- Memory ----
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.gather.groups import TableGroups
+from edgec.kernels.weightpool.gather.layout import inside, remainders
 
 LANES = 8
 """Positions of a vector of int16."""
@@ -67,10 +67,6 @@ class Blocks:
     def alone(self) -> tuple[int, ...]:
         """The last vector, if it has no other beside it."""
         return (self.vectors - 1,) if self.vectors % 2 else ()
-
-
-def _remainders(kernel: int, dilation: int, stride: int) -> tuple[int, ...]:
-    return tuple(sorted({tap * dilation % stride for tap in range(kernel)}))
 
 
 def _reach(kernel: int, dilation: int, stride: int) -> int:
@@ -139,12 +135,12 @@ class TableLines(TableGroups):
     @property
     def _rows(self) -> tuple[int, ...]:
         w = self.window
-        return _remainders(w.kernel_h, w.dilation_h, w.stride_h)
+        return remainders(w.kernel_h, w.dilation_h, w.stride_h)
 
     @property
     def _columns(self) -> tuple[int, ...]:
         w = self.window
-        return _remainders(w.kernel_w, w.dilation_w, w.stride_w)
+        return remainders(w.kernel_w, w.dilation_w, w.stride_w)
 
     @property
     def _line_positions(self) -> int:
@@ -209,13 +205,6 @@ class TableLines(TableGroups):
         """Positions of a vector that blocks read, those after its last one among them."""
         last = max(self.tap_row_places) + max(self.tap_columns)
         return max(self.positions, last + self.out_positions)
-
-
-def inside(window: Window, remainder: int, columns: int) -> tuple[int, int]:
-    """Columns of a line that are inside the image, of those with a remainder by the stride."""
-    start, stride = remainder - window.pad_left, window.stride_w
-    first = min(columns, max(0, -(start // stride)))
-    return first, max(first, min(columns, -((start - window.width) // stride)))
 
 
 def _whole(positions: int) -> int:

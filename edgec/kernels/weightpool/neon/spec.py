@@ -28,6 +28,7 @@ from edgec.kernels.neon.weights import ROWS
 from edgec.kernels.weightpool.decoded import CODE_OFFSET
 from edgec.kernels.weightpool.neon.layout import LANES, TableLines
 from edgec.kernels.weightpool.plain import CODE_BITS, PooledDense, row_sums
+from edgec.target.target import Target
 
 _WORD_BYTES = 4
 _RESPONSE_BYTES = 2
@@ -38,6 +39,9 @@ _ENTRY_LIMIT = 2**16
 """Entries are places of responses, in 16 bits."""
 MOST_UNROLLED = 18
 """Entries of a turn of the loop that adds up, at most."""
+_A64_VECTORS = 8
+_ARMV7A_VECTORS = 4
+"""Vectors of positions whose sums, two vectors each, and responses the registers hold."""
 _LOADED = 3
 """Entries whose responses are loaded together."""
 _HALF = LANES // 2
@@ -278,6 +282,11 @@ class PooledConvNeon(NeonLayer, PooledDense, TableLines):
     def describe(self) -> str:
         """Operator, shapes and pool in words, for a comment in C."""
         return self._describe(f"pool [{self.pool_size}, {self.group}], {self.band} rows at a time")
+
+
+def vectors_of(target: Target) -> int:
+    """Vectors of positions that are added up together, at most: `PoolKernelConfig.vectors`."""
+    return _A64_VECTORS if target.is_aarch64 else _ARMV7A_VECTORS
 
 
 @dataclass(frozen=True, slots=True)

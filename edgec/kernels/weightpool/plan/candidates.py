@@ -26,6 +26,7 @@ from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.neon import pooled_conv_neon
+from edgec.kernels.weightpool.neon.spec import vectors_of
 from edgec.kernels.weightpool.plain import BLOCK
 from edgec.kernels.weightpool.plan.rounding import rounds_too_much
 from edgec.kernels.weightpool.plan.short import takes_short
@@ -33,9 +34,6 @@ from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import Board
 from edgec.target.target import Target
 
-_A64_VECTORS = 8
-_ARMV7A_VECTORS = 4
-"""Vectors of positions whose sums, two vectors each, and responses the registers hold."""
 _BATCHES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of batches of filters to decode a layer in; more are for little memory."""
 
@@ -246,7 +244,7 @@ def _responses_neon(graph: Graph, node: Node, setting: Setting) -> Iterator[Cand
         index_bits=_index_bits(graph, node),
         runtime_bits=setting.runtime_bits,
         band=1,
-        vectors=_A64_VECTORS if Target.of(setting.board).is_aarch64 else _ARMV7A_VECTORS,
+        vectors=vectors_of(Target.of(setting.board)),
     )
     config = replace(config, short=takes_short(graph, node, config))
     try:
@@ -257,13 +255,12 @@ def _responses_neon(graph: Graph, node: Node, setting: Setting) -> Iterator[Cand
     for chunk, band in itertools.product(_chunk_sizes(base.groups), rows):
         if base.window.out_height % band:
             continue
-        if not replace(base, chunk_groups=chunk, band=band).fits_entries:
+        spec = replace(base, chunk_groups=chunk, band=band)
+        if not spec.fits_entries or _too_large(spec, setting):
             continue
         own = replace(config, chunk_groups=chunk, band=band)
-        spec = pooled_conv_neon(graph, node, own)
-        if not _too_large(spec, setting):
-            cycles = setting.cycles(spec, _bits(node))
-            yield Candidate(PoolKernel.RESPONSES, own, spec, 0, cycles, index_bytes(spec), None)
+        cycles = setting.cycles(spec, _bits(node))
+        yield Candidate(PoolKernel.RESPONSES, own, spec, 0, cycles, index_bytes(spec), None)
 
 
 # ---- The others ----
