@@ -109,7 +109,7 @@ def _truncation(e: Expansion) -> _Truncation | None:
 
 
 def _table(e: Expansion, found: _Truncation, codes: _Codes) -> bool:
-    """Of codes: the definition, which becomes a table."""
+    """Write the definition on codes, which becomes a table."""
     steps = e.add("Round", [_times(e, codes.real, 1.0 / found.scale)])
     cut = e.add(found.mode, [_times(e, steps, 0.5**found.shift)])
     real = _times(e, cut, found.out_scale)
@@ -117,7 +117,7 @@ def _table(e: Expansion, found: _Truncation, codes: _Codes) -> bool:
 
 
 def _pooled(e: Expansion, found: _Truncation) -> bool:
-    """Of sums: a convolution of the codes that an average pool reads."""
+    """Write sums as a convolution of the codes that an average pool reads."""
     name, factor = e.input(0), 1.0
     made = e.producer(name)
     if made is not None and made.op_type == "Mul":
