@@ -20,9 +20,18 @@ from typing import Any
 import jinja2
 from jinja2 import nodes
 
+from edgec.codegen.env import html_environment
+
 LOOP = object()
 """Type of `loop`."""
 _ITEM = "the element of a turn"
+
+
+@cache
+def _texts_of_pages() -> frozenset[str]:
+    """Names of the texts that all pages have."""
+    found = html_environment().globals
+    return frozenset(name for name, value in found.items() if isinstance(value, str))
 
 
 class Scope:
@@ -227,6 +236,8 @@ class _Walk:
             return self.scope[node.name]
         if node.name == "range":
             return range
+        if node.name in _texts_of_pages():
+            return str
         self._problem(node, f"there is no {node.name}")
         return Any
 
