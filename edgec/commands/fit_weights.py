@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -100,7 +101,7 @@ def fitted(
     built = search.prepare()
     least = min((each.figures.flash_bytes for each in built.values()), default=math.inf)
     missed: BudgetError | None = None
-    if least <= limits.flash_bytes:
+    if least <= limits.flash_bytes or _is_promised(search):
         try:
             return search.run()
         except BudgetError as error:
@@ -116,13 +117,20 @@ def fitted(
         search = Search(model, board, samples, narrow, limits, progress)
         found = search.prepare().values()
         over = min(each.figures.flash_bytes for each in found) - limits.flash_bytes
-        if over > 0.0:
-            extra += over
-            continue
-        return search.run()
+        if over <= 0.0:
+            return search.run()
+        if _is_promised(search):
+            with suppress(BudgetError):  # the program has to save more
+                return search.run()
+        extra += over
     if missed is not None:
         raise missed
     return search.run()
+
+
+def _is_promised(search: Search) -> bool:
+    """Whether int16 tensors make the firmware small enough: layers of one type share functions."""
+    return search.best(search.bounds, search.aim) is not None
 
 
 class _Weights:
