@@ -17,8 +17,8 @@ _LITTLE = 0.02
 """Layers without a price are left out while they write this many bytes at most for each cycle of
 the others: 11 cycles an element, as of a table, are then less than a quarter of the time."""
 _NEAR_WAITS = 16
-"""Flash with more wait states is outside of the chip; misses of its cache, which prices do not
-have, then take much of the time."""
+"""Flash with more wait states is outside of the chip. How often its cache misses is not known to
+prices, which are then those without waits: a run takes more."""
 
 
 def estimated_speed(
@@ -42,18 +42,19 @@ def estimated_speed(
     estimator = Estimator.of(target)
     planned = {layer.output: layer.cycles for layer in pooled}
     steps = {step.node: (number, step) for number, step in enumerate(program.steps)}
+    near = target.flash is None or target.flash.wait_states < _NEAR_WAITS
     cycles, written, products = 0.0, 0, False
     for choice in choices:
         if choice.node.name not in steps:
             continue
         number, step = steps[choice.node.name]
         price = price_of(graph, choice, estimator)
-        found = planned.get(step.output.name) or price.total_cycles
+        priced = price.total_cycles if near else price.cycles
+        found = planned.get(step.output.name) or priced
         if found is not None:
             cycles += found * program.times(number)
         if found is None or not (price.counted or step.output.name in planned):
             written += sum(tensor.size_bytes for tensor in step.outputs) * program.times(number)
             products = products or step.macs > 0
-    near = target.flash is None or target.flash.wait_states < _NEAR_WAITS
     whole = near and not products and written <= _LITTLE * cycles
     return SpeedReport(round(cycles), whole) if cycles else None

@@ -34,6 +34,7 @@ def check_fit(board: Board, options: CompileOptions, limits: FitLimits) -> None:
         "--no-build": not options.build,
         "--max-length": options.max_length is not None,
         "--app": options.app.value != "console",
+        "--pool-kernel": bool(options.pool.rules),
     }
     given = next((name for name, is_given in taken.items() if is_given), None)
     if given is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from edgec.base.errors import BudgetError, ConfigError
-from edgec.base.options import CompileOptions, FitLimits, Precision, QuantOptions
+from edgec.base.options import CompileOptions, FitLimits, PoolKernelOptions, Precision, QuantOptions
 from edgec.base.samples import SampleFile
 from edgec.commands.compile import compile_model
 from edgec.commands.fit_check import check_fit
@@ -48,6 +48,9 @@ def test_what_cannot_be_fitted_is_said_at_once():
         check_fit(load_board("host"), CompileOptions(), limits)
     with pytest.raises(ConfigError, match="does not go with --fit"):
         check_fit(board, named("x"), limits)
+    decode = PoolKernelOptions.parse("8", None, False, ["decode"], None)
+    with pytest.raises(ConfigError, match="--pool-kernel does not go with --fit"):
+        check_fit(board, CompileOptions(pool=decode), limits)
     with pytest.raises(ConfigError, match="not even the stack"):
         check_fit(board, CompileOptions(), FitLimits(ram_bytes=10))
 

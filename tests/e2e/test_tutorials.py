@@ -22,6 +22,7 @@ SLOW = frozenset(
         "accuracy-dropped",
         "adding-a-board",
         "ci",
+        "fit-64-kb",
         "index",
         "qat",
         "smaller",

@@ -19,6 +19,9 @@ from edgec.importers.common.boundary import library_call, read_file
 from edgec.importers.onnx.screen import check_text, screen
 from edgec.importers.onnx.walk import all_tensors
 
+_ARCHIVE = b"PK\x03\x04"
+"""First bytes of a zip file."""
+
 
 def load_external_data(model: onnx.ModelProto, folder: Path) -> None:
     """Read the external data of every tensor into the model.
@@ -119,6 +122,12 @@ def external_files(path: Path) -> tuple[str, ...]:
 
 
 def _parse(data: bytes, path: Path) -> onnx.ModelProto:
+    if data.startswith(_ARCHIVE):
+        raise ImportModelError(
+            "an archive, as PyTorch and Keras save models, and no ONNX model",
+            where=printable(str(path)),
+            hint="export it: torch.onnx.export(model, (example,), 'model.onnx'); Keras: tf2onnx",
+        )
     model = onnx.ModelProto()
     with library_call(f"{printable(str(path))} is not an ONNX model, or it was cut short"):
         model.ParseFromString(data)

@@ -144,7 +144,8 @@ def _initial(ctx: Context, node: OnnxNode, index: int, sequence: _Sequence, numb
     wanted.insert(axis, sequence.directions)
     if x.shape != tuple(wanted):
         raise UnsupportedError(
-            f"an initial state is {list(x.shape)} instead of {wanted}", "correct the model"
+            f"an initial state is {list(x.shape)} instead of {wanted}",
+            "export the model with a batch of 1; a state has that size, too",
         )
     if isinstance(x, Constant):
         return Constant(f"{x.name}/{number}", np.take(x.real(), number, axis))

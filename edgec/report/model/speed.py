@@ -12,7 +12,8 @@ class SpeedReport:
     `edgec profile` counts what the firmware executes instead.
 
     Attributes:
-        cycles: those of the layers whose parts have prices, with their waits for flash.
+        cycles: those of the layers whose parts have prices, with their waits for flash,
+            unless that is outside of the chip.
         whole: this is all of the run, but for little; otherwise it takes more.
     """
 

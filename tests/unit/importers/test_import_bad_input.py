@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -417,3 +418,12 @@ def test_external_data_budget(tmp_path, monkeypatch):
     monkeypatch.setattr(external, "MAX_EXTERNAL_BYTES", 10)
     with pytest.raises(ImportModelError, match="exceed"):
         import_model(external_model("w.bin", tmp_path))
+
+
+def test_a_model_saved_by_pytorch_is_named(tmp_path: Path):
+    path = tmp_path / "net.pt"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("net/data.pkl", b"")
+    with pytest.raises(ImportModelError, match="as PyTorch and Keras save models") as caught:
+        load.load_model(path)
+    assert "torch.onnx.export" in str(caught.value.hint)

@@ -124,8 +124,8 @@ def _effects(graph: Graph, options: PoolKernelOptions, *, is_pooled: bool) -> It
     expanded = any(constant.pooled for constant in graph.constants.values())
     why, hint = (
         (
-            "pooled layers of a transformer see 8 bits of activations and have one kernel",
-            "leave the option out: their weights are expanded while they run",
+            "pooled layers of a transformer, and those of int16 codes, have one kernel",
+            "leave the option out: weights of such layers are expanded",
         )
         if expanded
         else (
