@@ -175,8 +175,15 @@ def test_all_is_every_extra_of_a_user() -> None:
     assert all(f"| `{extra}` |" in page for extra in (*USES, "all"))
 
 
+def _installed(extra: str) -> object:
+    """Those that bring PyTorch or a cluster's packages, hundreds of megabytes, only where asked."""
+    asked = extra not in ("explore", "train", "all") or os.environ.get("EDGEC_LARGE_EXTRAS")
+    skip = pytest.mark.skipif(not asked, reason="EDGEC_LARGE_EXTRAS is not set")
+    return pytest.param(extra, marks=skip)
+
+
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("extra", ["", *USES, "all"])
+@pytest.mark.parametrize("extra", [_installed(extra) for extra in ("", *USES, "all")])
 def test_each_extra_alone(wheel: Path, tmp_path: Path, extra: str) -> None:
     """Its commands work in a fresh environment, and others say which extra they need."""
     environment = tmp_path / "env"
