@@ -25,7 +25,7 @@ from edgec.base.options import (
 )
 from edgec.commands.fit_builds import built_choice, with_space
 from edgec.commands.fit_check import check_fit, check_judged
-from edgec.commands.fit_choice import Built, Fitted, Point, Setting, needed, settings_of
+from edgec.commands.fit_choice import Built, Fitted, Point, Setting, gains, needed, settings_of
 from edgec.commands.fit_missed import missed
 from edgec.commands.fit_prices import Pricing
 from edgec.fit.problem import Bounds, Figures, Problem
@@ -37,8 +37,6 @@ from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
 _log = logging.getLogger(__name__)
-_GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
-"""Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
 _MOST_BUILDS = 6
 _MOST_ROUNDS = 40
 _MOST_LISTENS = 12
@@ -118,7 +116,16 @@ class Search:
             BudgetError: nothing is within the limits; says the nearest miss.
         """
         self.prepare()
-        self._start()
+        self._by_program()
+        if self.aim is Aim.NOISE and self.pricing.tensors:
+            self._by_chance()
+        found = self._inside()
+        if found is None:
+            raise self._missed()
+        return self._fitted(found)
+
+    def _by_program(self) -> None:
+        """Build what the program finds, as long as it promises more than the builds have."""
         bounds, found = self.bounds, self._inside()
         for _ in range(_MOST_ROUNDS):
             point = self.best(bounds, self.aim)
@@ -141,30 +148,29 @@ class Search:
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
             _log.info("predicted %s, measured %s", figures, measured)
             found = self._inside()
-        if found is None:
-            raise self._missed()
-        return self._fitted(found)
 
-    def _start(self) -> None:
-        """Build the best of some random choices: noises add up too badly to trust sums alone."""
-        if self.aim is not Aim.NOISE or not self.pricing.tensors:
-            return
+    def _by_chance(self) -> None:
+        """Build the best of some random choices, if it is better than the program's.
+
+        Noises add up too badly to trust sums alone.  The program comes first: a choice that is
+        quiet by chance promises more than any sum, and would end its search.
+        """
         setting, noises = self.settings[0], self.pricing.noises
-        drawn = self._problem(setting).drawn(self.bounds, _MOST_STARTS)
-        points = [Point(setting, each) for each in drawn]
-        self._tries -= len(points)
+        points = [
+            Point(setting, e) for e in self._problem(setting).drawn(self.bounds, _MOST_STARTS)
+        ]
         for each in points:
-            self._expected[each] = self.predicted(each).noise
+            self._expected.setdefault(each, self.predicted(each).noise)
         points.sort(key=lambda each: noises.measured(frozenset(each.int16)))
-        found = next((each for each in points if not self._replanned(each)), None)
-        if found is None:
+        start = next((each for each in points if not self._replanned(each)), None)
+        if start is None:
             return
-        kept = self._tries // 2
-        self._tries -= kept
-        point = self._quieter(found)
-        self._tries += kept
-        self._predicted[point] = replace(self.predicted(point), noise=self._expected[point])
-        self.built(point)
+        self._tries = max(self._tries, _MOST_TRIES // 2)
+        point, found = self._quieter(start), self._inside()
+        figures = self._as_measured(point)
+        if found is None or self._gains(figures, self._built[found].figures):
+            self._predicted[point] = replace(figures, noise=self._expected[point])
+            self.built(point)
 
     def _as_quiet(self, point: Point, bounds: Bounds, found: Point | None) -> bool:
         """Whether a choice is as good as predicted when its noise is measured, without a build.
@@ -230,11 +236,7 @@ class Search:
         return (figures.noise if self.aim is Aim.NOISE else 0.0), figures.cycles
 
     def _gains(self, figures: Figures, than: Figures) -> bool:
-        """Whether a prediction is better than a build by enough for a build of its own."""
-        if self.aim is Aim.NOISE and figures.noise < than.noise / _GAIN_NOISE:
-            return True
-        same = self.aim is Aim.CYCLES or figures.noise <= than.noise
-        return same and figures.cycles < than.cycles / _GAIN_CYCLES
+        return gains(figures, than, for_noise=self.aim is Aim.NOISE)
 
     def _misses(self, point: Point) -> bool:
         """Whether a build is not as accurate as was asked for."""

@@ -20,6 +20,8 @@ from edgec.base.options import (
 )
 from edgec.fit.problem import Bounds, Figures
 
+_GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
+"""Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
 _ROOMY = 0.9
 """Share of the flash limit below which code need not be small."""
 
@@ -101,6 +103,20 @@ def needed(
         if not (roomy and each.optimize is not settings[0].optimize)
         and not (whole and each.rows is not settings[0].rows)
     )
+
+
+def gains(figures: Figures, than: Figures, *, for_noise: bool) -> bool:
+    """Whether a prediction is better than a build by enough for a build of its own.
+
+    Args:
+        figures: the prediction.
+        than: the build.
+        for_noise: less noise counts, else fewer cycles alone.
+    """
+    if for_noise and figures.noise < than.noise / _GAIN_NOISE:
+        return True
+    same = not for_noise or figures.noise <= than.noise
+    return same and figures.cycles < than.cycles / _GAIN_CYCLES
 
 
 def said(quant: QuantOptions, int16: Sequence[str]) -> QuantOptions:

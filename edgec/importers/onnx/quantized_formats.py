@@ -127,11 +127,16 @@ def bipolar(e: Expansion) -> bool:
     return True
 
 
+def rounding_mode(e: Expansion, default: bytes) -> bytes:
+    """The name of a node's rounding in capitals; empty where the attribute is no text."""
+    mode = e.attributes.get("rounding_mode", default)
+    return mode.upper() if isinstance(mode, bytes) else b""
+
+
 def _quantizer(e: Expansion) -> _Quantizer | None:
     """The parameters of a Quant node; None where they are of no form that is known."""
     scale, zero, bits = (e.array(e.input(index)) for index in (1, 2, 3))
-    mode = e.attributes.get("rounding_mode", b"ROUND")
-    if scale is None or zero is None or bits is None or mode.upper() != b"ROUND":
+    if scale is None or zero is None or bits is None or rounding_mode(e, b"ROUND") != b"ROUND":
         return None
     x = e.array(e.input(0))
     try:

@@ -27,7 +27,7 @@ from onnx import helper
 
 from edgec.base.dtypes import Array
 from edgec.importers.onnx.expansion import Expansion, Rule
-from edgec.importers.onnx.quantized_formats import DOMAINS
+from edgec.importers.onnx.quantized_formats import DOMAINS, rounding_mode
 
 _BYTE = 8
 _MODES = {b"FLOOR": "Floor", b"CEIL": "Ceil", b"ROUND": "Round"}
@@ -89,7 +89,7 @@ def _truncation(e: Expansion) -> _Truncation | None:
     own = len(e.node.input)
     places = {5: (1, 2, 3, 4), 6: (1, 2, 3, 4, 5), 7: (1, 2, 3, 4, 5, 6)}.get(own)
     numbers = [_number(e, e.input(place)) for place in places or ()]
-    mode = _MODES.get(e.attributes.get("rounding_mode", b"FLOOR").upper())
+    mode = _MODES.get(rounding_mode(e, b"FLOOR"))
     if places is None or mode is None or None in numbers:
         return None
     scale, zero, in_bits, *rest = (float(number or 0.0) for number in numbers)

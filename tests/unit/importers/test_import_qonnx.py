@@ -98,6 +98,7 @@ def test_signs(tmp_path):
     "change",
     [
         {"rounding_mode": "FLOOR"},
+        {"rounding_mode": 3},
         {"bits": 12.0},
         {"zero": np.array([0.5], F)},
         {"zero": F(200)},

@@ -165,6 +165,7 @@ POOL = POOLS[0][0]
         (None, None, [0.25, 0, 8], "FLOOR"),
         (None, None, [0.25, 0, 8, -0.5, 4], "FLOOR"),
         (None, None, [0.25, 0, 8, 4], "HALF_UP"),
+        (None, None, [0.25, 0, 8, 4], 3),
         (POOL, 4, [0.25, 0, 10, 8], "ROUND"),
         (POOL, 4, [0.25, 0, 9, 8], "FLOOR"),
         (POOL, 3, [0.25, 0, 10, 8], "FLOOR"),
@@ -179,7 +180,15 @@ POOL = POOLS[0][0]
     ],
     ids=[
         *("scale", "zero", "more bits", "half a bit", "9 bits", "scale 0", "nan", "few inputs"),
-        *("negative scale", "mode", "ties of sums", "sums beyond 8 bits", "factor", "means"),
+        *(
+            "negative scale",
+            "mode",
+            "no text",
+            "ties of sums",
+            "sums beyond 8 bits",
+            "factor",
+            "means",
+        ),
         *("maxima", "borders"),
     ],
 )
