@@ -9,7 +9,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 Array = np.ndarray
-FLOAT, INT64, BOOL = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+FLOAT, BOOL = TensorProto.FLOAT, TensorProto.BOOL
+INT32, INT64 = TensorProto.INT32, TensorProto.INT64
 
 
 def info(name: str, *shape: int | str, kind: int = FLOAT) -> onnx.ValueInfoProto:
@@ -160,6 +161,53 @@ def counted(turns: int = 6, condition: str = "Identity") -> onnx.ModelProto:
     )
 
 
+def own_counter(count: bool = True) -> onnx.ModelProto:
+    """A Loop as tf2onnx writes TensorFlow's: a counter of its own, weights carried unchanged.
+
+    What is after it asks for the shape of the results.
+
+    Args:
+        count: whether it has a number of turns; otherwise its condition alone ends it.
+    """
+    inner = body(
+        [
+            node("Gather", "x_first step", "x_t", axis=0),
+            *(node("MatMul", "s w", "a"), node("Add", "a x_t", "b"), node("Tanh", "b", "s2")),
+            *(node("Add", "step one", "step2"), node("Cast", "step2", "number", to=FLOAT)),
+            *(node("Less", "number six", "go2"), node("Identity", "w", "w2")),
+            node("Identity", "s2", "y"),
+        ],
+        [
+            *(info("i", kind=INT64), info("go", kind=BOOL), info("step", kind=INT32)),
+            *(info("s", 1, 3), info("w", 3, 3)),
+        ],
+        [
+            *(info("go2", kind=BOOL), info("step2", kind=INT32), info("s2", 1, 3)),
+            *(info("w2", 3, 3), info("y", 1, 3)),
+        ],
+        {"one": np.asarray(1, np.int32), "six": np.asarray(6, np.float32)},
+    )
+    before = "most" if count else "-"
+    return model(
+        [
+            node("Transpose", "x", "x_first", perm=[1, 0, 2]),
+            node(
+                "Loop", f"{before} true zero start w", "n last v stacked", body=inner, name="loop"
+            ),
+            *(node("Shape", "stacked", "whole"), node("Gather", "whole first", "length")),
+            node("Size", "last", "width"),
+            *(node("Unsqueeze", "width first", "columns"), node("Sub", "length one64", "more")),
+            node("Slice", "stacked more length first", "tail"),
+            *(node("Concat", "one64 columns", "flat", axis=0), node("Reshape", "tail flat", "ys")),
+        ],
+        [info("x", 1, 6, 3)],
+        [open_info("last"), open_info("ys")],
+        {"most": np.asarray(100), "true": np.asarray(True), "zero": np.asarray(0, np.int32)}
+        | {"start": np.zeros((1, 3), np.float32), "w": weights(9, 3, 3, 0.5)}
+        | {"first": np.asarray([0]), "one64": np.asarray([1])},
+    )
+
+
 def passed_on() -> onnx.ModelProto:
     """A Loop that collects the carried value as it was before each turn."""
     inner = body(
@@ -251,6 +299,8 @@ LOOPS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "cell backwards": lambda: cell(backwards=True),
     "nested": nested,
     "counted": counted,
+    "own counter": own_counter,
+    "condition": lambda: own_counter(count=False),
     "passed on": passed_on,
     "sliced": sliced,
     "maps": maps,

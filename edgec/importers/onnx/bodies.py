@@ -8,25 +8,22 @@ Nodes that read the number of the turn: computed at import, or a choice of what 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import onnx
 import onnx_ir as ir
 from onnx import helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.limits import MAX_TURN_CONSTANTS
 from edgec.importers.common.attributes import normal_axis
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.gathered import range_of, take
-from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
-from edgec.importers.common.turned import Turned, part_of_turn, turned
-from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, clean, static_shape
+from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.common.turned import Turned, part_of_turn
+from edgec.importers.onnx.cleanup import clean
+from edgec.importers.onnx.evaluation import evaluated_in_turns, is_plain, tensors_read
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.walk import subgraphs
 from edgec.ir.graph import Constant, Value
@@ -68,7 +65,7 @@ def body_model(
         ImportModelError: a library refuses the body.
     """
     with library_call("the body of a loop cannot be read"):
-        types = {value.name: value.dtype for value in _values_around(body)}
+        types = types_around(body)
         proto = onnx.GraphProto.FromString(ir.serde.serialize_graph(body).SerializeToString())
     _rename(proto, prefix, {})
     names = tuple(info.name for info in proto.input)
@@ -94,6 +91,11 @@ def body_model(
     return BodyModel(cleaned, names, tuple(value.name or "" for value in cleaned.graph.outputs))
 
 
+def types_around(body: ir.Graph) -> dict[str | None, ir.DataType | None]:
+    """Types of what nodes of a body read, as far as the file tells, by name."""
+    return {value.name: value.dtype for value in _values_around(body)}
+
+
 def _values_around(body: ir.Graph) -> Iterator[ir.Value]:
     """Values that nodes of a body, or of bodies in it, read."""
     for node in body.all_nodes():
@@ -103,8 +105,7 @@ def _values_around(body: ir.Graph) -> Iterator[ir.Value]:
 
 def _give(graph: onnx.GraphProto, name: str, tensor: Tensor, declared: int) -> None:
     """Add an input for a tensor, or an initializer for a plain constant."""
-    plain = isinstance(tensor, Constant) and not isinstance(tensor, Gathered | Turned)
-    if plain and isinstance(tensor, Constant) and tensor.quant is None:
+    if is_plain(tensor):
         graph.initializer.append(numpy_helper.from_array(_of_type(tensor.array, declared), name))
         return
     kind = declared or _ONNX_TYPES.get(tensor.dtype, onnx.TensorProto.FLOAT)
@@ -164,8 +165,6 @@ def known_value(tensor: Tensor) -> Array | None:
 
 WITH_BODIES = ("If", "Loop", "Scan")
 """Operators whose attributes are graphs that read what is around them."""
-MAX_EVALUATED = 20_000
-"""Most turns for which a node is computed at import."""
 
 
 def of_turns(ctx: Context, view: OnnxNode, node: ir.Node) -> Tensor | tuple[Tensor, ...] | None:
@@ -174,47 +173,14 @@ def of_turns(ctx: Context, view: OnnxNode, node: ir.Node) -> Tensor | tuple[Tens
     Raises:
         UnsupportedError: there is no such form of it.
     """
-    read = _read(ctx, node)
+    read = tensors_read(ctx, node)
     found = [x for x in read.values() if isinstance(x, Turned)]
     if not found or node.op_type in WITH_BODIES:
         return None
     if all(isinstance(x, Constant) and x.quant is None for x in read.values()):
-        return _evaluated(node, read, _innermost(found))
+        return evaluated_in_turns(node, read, _innermost(found))
     chosen = _CHOOSERS.get(node.op_type)
     return chosen(ctx, view) if chosen is not None else None
-
-
-def of_constants(ctx: Context, node: ir.Node) -> tuple[Tensor, ...] | None:
-    """Outputs of a node of plain constants that cleaning has left; None for any other node.
-
-    These are operators that ONNX defines by others, such as Gelu: libraries do not compute them.
-    """
-    read, shapes = _read(ctx, node), [static_shape(value) for value in node.outputs]
-    plain = all(type(x) is Constant and x.quant is None and x.pooled is None for x in read.values())
-    small = all(shape and math.prod(shape) <= MAX_FOLDED_ELEMENTS for shape in shapes)
-    if not read or not plain or not small or not _is_defined_by_others(node):
-        return None
-    with library_call("a node of constants cannot be computed"):
-        evaluator = ReferenceEvaluator(_alone(node, read))
-        results = evaluator.run(None, {name: _in_turn(x, 0) for name, x in read.items()})
-    named = zip(node.outputs, results, strict=True)
-    return tuple(Constant(value.name or "", np.asarray(array)) for value, array in named)
-
-
-def _is_defined_by_others(node: ir.Node) -> bool:
-    with library_call("the definition of the operator in ONNX cannot be read"):
-        schema: Any = onnx.defs.get_schema(node.op_type, _opset(node), "")
-    return bool(schema.has_function or schema.has_context_dependent_function)
-
-
-def _opset(node: ir.Node) -> int:
-    return node.version or (node.graph.opset_imports.get("", 17) if node.graph else 17)
-
-
-def _read(ctx: Context, node: ir.Node) -> dict[str, Tensor | None]:
-    """The tensors that a node reads, by name."""
-    names = (value.name for value in node.inputs if value is not None)
-    return {name: ctx.tensors.get(name) for name in names if name}
 
 
 def _innermost(found: list[Turned]) -> Loop:
@@ -228,45 +194,6 @@ def _innermost(found: list[Turned]) -> Loop:
     if any(x.loop != loop for x in found):
         raise UnsupportedError("it reads numbers of turns of two loops", "use one of them")
     return loop
-
-
-def _evaluated(node: ir.Node, read: Mapping[str, Tensor | None], loop: Loop) -> tuple[Tensor, ...]:
-    """The outputs of a node in all turns."""
-    if loop.count > MAX_EVALUATED:
-        raise UnsupportedError(
-            f"it computes with the number of one of {loop.count:,} turns", "use fewer turns"
-        )
-    with library_call("a node that reads the number of the turn cannot be computed"):
-        model = _alone(node, read)
-        evaluator = ReferenceEvaluator(model)
-        results = [
-            evaluator.run(None, {name: _in_turn(x, turn) for name, x in read.items()})
-            for turn in range(loop.count)
-        ]
-    outputs = []
-    for name, *arrays in zip([o.name or "" for o in node.outputs], *results, strict=True):
-        shapes = {np.shape(array) for array in arrays}
-        if len(shapes) > 1 or loop.count * math.prod(shapes.pop()) > MAX_TURN_CONSTANTS:
-            raise UnsupportedError("its shape depends on the number of the turn", "use one shape")
-        outputs.append(turned(name, loop, np.stack(arrays)))
-    return tuple(outputs)
-
-
-def _alone(node: ir.Node, read: Mapping[str, Tensor | None]) -> onnx.ModelProto:
-    proto = ir.serde.serialize_node(node)
-    helper, kinds = onnx.helper, onnx.helper.np_dtype_to_tensor_dtype
-    inputs = [
-        helper.make_tensor_value_info(name, kinds(_in_turn(x, 0).dtype), None)
-        for name, x in read.items()
-    ]
-    outputs = [helper.make_tensor_value_info(o.name or "", 0, None) for o in node.outputs]
-    graph = helper.make_graph([proto], "node", inputs, outputs)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _opset(node))])
-
-
-def _in_turn(x: Tensor | None, turn: int) -> Array:
-    assert isinstance(x, Constant)
-    return np.asarray(x.turns[turn] if isinstance(x, Turned) else x.array)
 
 
 def _gather(ctx: Context, node: OnnxNode) -> Tensor | None:

@@ -87,7 +87,7 @@ _BY_NAME: Mapping[str, Obstacle] = MappingProxyType(
         ),
         **dict.fromkeys(("NonZero", "Unique", "Compress"), _DATA_SIZES),
         **dict.fromkeys(("RoiAlign", "MaxRoiPool", "DeformConv"), _POSITIONS),
-        **dict.fromkeys(("Shape", "Size", "ConstantOfShape", "Range", "EyeLike"), _SHAPES),
+        **dict.fromkeys(("ConstantOfShape", "Range", "EyeLike"), _SHAPES),
         **dict.fromkeys(
             ("BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "BitwiseNot"), _INTEGERS
         ),

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import onnx_ir as ir
 
+from edgec.base.limits import MAX_TURNS
 from edgec.importers.common.attributes import normal_axis
 from edgec.importers.common.loops import carry, is_real, new_loop, part, stacked, updated
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
-from edgec.importers.common.turned import Turned, turn_number
+from edgec.importers.common.turned import Turned, turn_number, turned
+from edgec.importers.onnx.loop_numbers import Course, course, is_number, passed_through
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir.graph import Constant, Value
 from edgec.ir.turns import Loop
@@ -63,23 +66,58 @@ def scan(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 
 
 def loop(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
-    """A constant number of turns, and a condition that stays true."""
-    if not node.has(0):
+    """A number of turns that is known at import; whole numbers that it carries count turns."""
+    body = node.body("body")
+    given = [node.any_tensor(i) for i in range(2, node.input_count)]
+    if len(body.inputs) != len(given) + 2 or len(body.outputs) <= len(given):
         raise UnsupportedError(
-            "the data decide how many turns it has", "give it a constant number of turns"
+            f"its body has {len(body.inputs)} inputs and {len(body.outputs)} outputs, which does "
+            f"not fit {len(given)} carried tensors",
+            "correct the model",
         )
-    count = node.whole_number(0, "number of turns")
-    begins = not node.has(1) or bool(node.whole_number(1, "condition"))
-    loop = new_loop(ctx, node.name, count if begins else 0)
-    carried = [carry(ctx, node.any_tensor(i), loop) for i in range(2, node.input_count)]
-    number = turn_number(f"{loop.name}/turn", loop)
-    true = Constant(f"{loop.name}/true", np.asarray(True))
-    condition, *found = _body(ctx, node, "body", loop, [number, true, *carried])
+    through = passed_through(body)
+    known = _course(ctx, node, body, given, through)
+    loop = new_loop(ctx, node.name, known.count)
+    own: dict[int, Value] = {}
+    inputs: list[Tensor] = [turn_number(f"{loop.name}/turn", loop)]
+    inputs.append(Constant(f"{loop.name}/true", np.asarray(True)))
+    for place, x in enumerate(given):
+        if place in through:
+            inputs.append(x)
+        elif place in known.numbers:
+            name = f"{loop.name}/number{place}"
+            inputs.append(turned(name, loop, known.numbers[place][:-1]))
+        else:
+            own[place] = carry(ctx, x, loop)
+            inputs.append(own[place])
+    condition, *found = _body(ctx, node, "body", loop, inputs)
     _check_condition(condition)
-    states = len(carried)
-    outputs = _finals(ctx, node, loop, carried, found[:states])
-    outputs += [stacked(ctx, y, loop, 0, backwards=False) for y in found[states:]]
+    outputs: list[Tensor] = []
+    for place, x in enumerate(given):
+        if place in through:
+            outputs.append(x)
+        elif place in known.numbers:
+            outputs.append(Constant(f"{loop.name}/last{place}", known.numbers[place][-1]))
+        else:
+            outputs.append(_final(ctx, node, loop, own[place], found[place], place))
+    outputs += [stacked(ctx, y, loop, 0, backwards=False) for y in found[len(given) :]]
     return tuple(outputs)
+
+
+def _course(
+    ctx: Context,
+    node: OnnxNode,
+    body: ir.Graph,
+    given: Sequence[Tensor],
+    through: frozenset[int],
+) -> Course:
+    """The number of turns, and the numbers that they count in."""
+    most = node.whole_number(0, "number of turns") if node.has(0) else MAX_TURNS
+    begins = not node.has(1) or bool(node.whole_number(1, "condition"))
+    counts = any(is_number(x) for place, x in enumerate(given) if place not in through)
+    if not begins or (node.has(0) and not counts):
+        return Course(most if begins else 0, {})
+    return course(body, given, through, ctx.tensors, most)
 
 
 def if_(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
@@ -135,15 +173,18 @@ def _finals(
     """Carried values after the last turn."""
     if len(found) < len(carried):
         raise UnsupportedError("its body does not give all that it carries", "correct the model")
-    outputs: list[Tensor] = []
-    for number, (own, x) in enumerate(zip(carried, found, strict=True)):
-        if x.shape != own.shape or not is_real(x):
-            raise UnsupportedError(
-                f"what it carries is {_text(own)} before a turn and {_text(x)} after it",
-                "carry a tensor of one shape and type",
-            )
-        outputs.append(updated(ctx, loop, own, x, is_used=node.is_used(number)))
-    return outputs
+    pairs = zip(carried, found, strict=True)
+    return [_final(ctx, node, loop, own, x, place) for place, (own, x) in enumerate(pairs)]
+
+
+def _final(ctx: Context, node: OnnxNode, loop: Loop, own: Value, x: Tensor, place: int) -> Tensor:
+    """A carried value after the last turn."""
+    if x.shape != own.shape or not is_real(x):
+        raise UnsupportedError(
+            f"what it carries is {_text(own)} before a turn and {_text(x)} after it",
+            "carry a tensor of one shape and type",
+        )
+    return updated(ctx, loop, own, x, is_used=node.is_used(place))
 
 
 def _unbatched(ctx: Context, x: Tensor, batched: bool) -> Tensor:

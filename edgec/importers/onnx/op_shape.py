@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from edgec.base.dtypes import DType
 from edgec.importers.common.attributes import completed, normal_axis
 from edgec.importers.common.masks import to_bool
@@ -25,6 +27,18 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
     return ctx.reshape(x, completed(wanted, x.shape))
+
+
+def shape(_ctx: Context, node: OnnxNode) -> Tensor:
+    """Axes from start to end; its readers are computed at import."""
+    whole = node.tensor(0).shape
+    dims = whole[slice(node.integer("start", 0), node.integer("end", len(whole)))]
+    return Constant(node.outputs[0], np.asarray(dims, np.int64))
+
+
+def size(_ctx: Context, node: OnnxNode) -> Tensor:
+    """Its readers are computed at import."""
+    return Constant(node.outputs[0], np.asarray(math.prod(node.tensor(0).shape), np.int64))
 
 
 def flatten(ctx: Context, node: OnnxNode) -> Tensor:

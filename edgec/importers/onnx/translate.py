@@ -19,8 +19,9 @@ from edgec.importers.common.boundary import library_call
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.common.turned import Turned, as_value
-from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_constants, of_turns
+from edgec.importers.onnx.bodies import WITH_BODIES, body_model, of_turns
 from edgec.importers.onnx.cleanup import static_shape
+from edgec.importers.onnx.evaluation import of_constants, of_numbers
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.obstacles import obstacle
 from edgec.importers.onnx.op_quant import FEW_BITS
@@ -220,6 +221,9 @@ def _handle(
     handlers: Mapping[str, Handler],
 ) -> Tensor | tuple[Tensor, ...]:
     handler = find_handler(view.op, node.domain, handlers)
+    numbers = of_numbers(context, node) if node.domain in ("", "ai.onnx") else None
+    if numbers is not None:
+        return numbers
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)

@@ -115,7 +115,18 @@ GO = node("Identity", "go", "go2")
         (counted(turns=0), "loop (Loop): it has no turns"),
         (counted(turns=MAX_TURNS + 1), "loop (Loop): it has 1,000,001 turns; the limit is"),
         (counted(condition="Not"), "loop (Loop): its condition changes, so that the data decide"),
-        (loop_of([*ADD_FIRST, GO], inputs="- - zero"), "the data decide how many turns it has"),
+        (loop_of([*ADD_FIRST, GO], inputs="- - zero"), "it has more than 20,000 turns"),
+        (
+            loop_of(
+                [
+                    *ADD_FIRST,
+                    *(node("ReduceSum", "s2", "all", keepdims=0), node("Less", "all most", "go2")),
+                ],
+                inputs="- - zero",
+                stored={"most": np.float32(9)},
+            ),
+            "the data decide how many turns it has",
+        ),
         (
             loop_of([node("ReduceMax", "x", "s2", axes=[1, 2], keepdims=0), GO]),
             "what it carries is float32 [1, 3] before a turn and float32 [1] after it",
@@ -124,7 +135,7 @@ GO = node("Identity", "go", "go2")
             loop_of(
                 [*ADD_FIRST, GO], inputs="count - whole", stored={"whole": np.zeros((1, 3), int)}
             ),
-            "it carries int64 numbers from turn to turn",
+            "it carries whole numbers that the data decide",
         ),
         (
             loop_of(
