@@ -12,6 +12,7 @@ OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",
     "importers/onnx/weight_pool_lookup.py": "inputs of an ONNX node",
     "importers/onnx/cleanup.py": "inputs of an ONNX node",
+    "importers/onnx/loop_numbers.py": "inputs of an ONNX graph and node",
     "importers/tflite/op_variables.py": "inputs of an operator of the file",
     "importers/tflite/op_while.py": "inputs of an operator of the file",
     "workflow/stream.py": "the one input of a stream's graph",
