@@ -126,6 +126,15 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, T], str, dict[str, Any]]]
     "gather": ("GATHER", (1, 7, 3), {"i": i(1, 3, 5)}, "GatherOptions", {"Axis": 1}),
     "pack": ("PACK", (1, 3), {"c": f(1, 3)}, "PackOptions", {"Axis": 1, "ValuesCount": 2}),
     "concatenation": ("CONCATENATION", (1, 3, 4), {"c": f(1, 2, 4)}, "ConcatenationOptions", {"Axis": 1}),
+    "gather_nd": ("GATHER_ND", (1, 4, 5), {"i": const(np.array([[0, 3, 4], [0, 1, 2], [0, 0, 0]], np.int32))}, "", {}),
+    "gather_nd_rows": ("GATHER_ND", (1, 4, 5), {"i": const(np.array([[0, 3], [0, 1]], np.int32))}, "", {}),
+    "reverse": ("REVERSE_V2", (1, 5, 4), {"a": i(1)}, "", {}),
+    "reverse_both": ("REVERSE_V2", (1, 5, 4), {"a": i(-2, 2)}, "", {}),
+    "add_n": ("ADD_N", (1, 5, 4), {"a": f(1, 5, 4), "b": f(1, 5, 4)}, "", {}),
+    "pow": ("POW", (1, 5, 4), {"c": scalar(np.float32(3))}, "", {}),
+    "cumsum": ("CUMSUM", (1, 5, 4), {"a": scalar(np.int32(1))}, "CumsumOptions", {}),
+    "cumsum_back": ("CUMSUM", (1, 5, 4), {"a": scalar(np.int32(-1))}, "CumsumOptions", {"Exclusive": True, "Reverse": True}),
+    "l2_normalization": ("L2_NORMALIZATION", (1, 5, 4), {}, "L2NormOptions", {}),
 }  # fmt: skip
 FIRST = {"TRANSPOSE_CONV": 2}
 """Place of x among the inputs, where it is not the first."""

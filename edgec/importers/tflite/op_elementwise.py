@@ -36,6 +36,24 @@ def binary(attrs: Any) -> Handler:
     return handler
 
 
+def add_n(ctx: Context, node: TfliteNode) -> Tensor:
+    """Tensors of one shape; all but one may be constant."""
+    total = node.operand(0)
+    for index in range(1, node.input_count):
+        total = ctx.emit(ops.Add(), total, node.operand(index))
+    return total
+
+
+def power(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant exponents, 16 different ones at most; or a constant base of positive numbers."""
+    return functions.power(ctx, *_operands(node), node.outputs[0])
+
+
+def zeros_like(_ctx: Context, node: TfliteNode) -> Tensor:
+    """Of real numbers; becomes a constant."""
+    return Constant(node.outputs[0], np.zeros(node.tensor(0).shape, np.float32))
+
+
 def unary(kind: UnaryKind, alpha: float = 0.0) -> Handler:
     """The handler of an element function."""
 

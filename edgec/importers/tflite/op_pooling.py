@@ -24,6 +24,7 @@ from edgec.importers.tflite.attributes import fused, image_sizes, read_window
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops
+from edgec.ir.graph import Value
 from edgec.ir.ops import ReduceKind, ResizeMode
 
 
@@ -57,6 +58,25 @@ def reduce(kind: ReduceKind) -> Callable[[Context, TfliteNode], Tensor]:
         return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.integer("KeepDims"))), x)
 
     return handler
+
+
+def cumulative_sum(ctx: Context, node: TfliteNode) -> Tensor:
+    """Along a constant axis of 512 elements at most; exclusive, reverse."""
+    x, axes = node.real(0), node.whole(1, "axis")
+    if len(axes) != 1:
+        raise UnsupportedError(f"it has {len(axes)} axes", "use one axis")
+    axis = normal_axis(axes[0], len(x.shape))
+    exclusive, backward = bool(node.integer("Exclusive")), bool(node.integer("Reverse"))
+    name = f"{node.outputs[0]}/ones"
+    return functions.cumulative_sum(ctx, x, axis, exclusive, backward, name)
+
+
+def l2_normalization(ctx: Context, node: TfliteNode) -> Tensor:
+    """Along the last axis."""
+    x = node.real(0)
+    length = ctx.emit(ops.Reduce(ReduceKind.L2, (len(x.shape) - 1,)), x)
+    unit = functions.quotient(ctx, x, length)
+    return fused(ctx, node, unit) if isinstance(unit, Value) else unit
 
 
 def arg_max(ctx: Context, node: TfliteNode) -> Tensor:

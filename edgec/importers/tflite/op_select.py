@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import tflite
 
@@ -18,6 +20,7 @@ from edgec.importers.common.gathered import (
     take,
     tiled,
 )
+from edgec.importers.common.scattered import slice_places
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.attributes import fused
 from edgec.importers.tflite.context import Context
@@ -125,6 +128,24 @@ def gather(ctx: Context, node: TfliteNode) -> Tensor:
             "its indices are computed at run time", "let integer inputs choose rows of a constant"
         )
     return ctx.emit(ops.Embedding(), indices, x, dtype=DType.FLOAT32)
+
+
+def gather_nd(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant indices."""
+    x, indices = node.movable(0), node.constant(1, "indices").array
+    if not indices.ndim or not 1 <= indices.shape[-1] <= len(x.shape):
+        raise UnsupportedError("its indices do not fit the input", "correct the model")
+    if indices.shape[-1] == 1:
+        return pick(ctx, x, 0, indices.reshape(indices.shape[:-1]))
+    places = slice_places(x.shape, indices)
+    return pick(ctx, ctx.reshape(x, (math.prod(x.shape),)), 0, places)
+
+
+def reverse(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant axes."""
+    x = node.movable(0)
+    axes = {normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")}
+    return take(ctx, x, {axis: (x.shape[axis] - 1, -1, x.shape[axis]) for axis in sorted(axes)})
 
 
 def pad(ctx: Context, node: TfliteNode) -> Tensor:

@@ -56,6 +56,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
     {
         "ABS": Entry(op_elementwise.unary(UnaryKind.ABS)),
         "ADD": Entry(op_elementwise.binary(ops.Add()), "AddOptions"),
+        "ADD_N": Entry(op_elementwise.add_n),
         "ARG_MAX": Entry(op_pooling.arg_max, "ArgMaxOptions"),
         "ARG_MIN": Entry(op_pooling.arg_min, "ArgMinOptions"),
         "AVERAGE_POOL_2D": Entry(op_pooling.average_pool_2d, "Pool2DOptions"),
@@ -68,6 +69,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "CEIL": Entry(op_elementwise.unary(UnaryKind.CEIL)),
         "CONCATENATION": Entry(op_select.concatenation, "ConcatenationOptions"),
         "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
+        "CUMSUM": Entry(op_pooling.cumulative_sum, "CumsumOptions"),
         RING: Entry(op_variables.circular_buffer),
         "COS": Entry(op_elementwise.unary(UnaryKind.COS)),
         "CUSTOM LceBMaxPool2d": Entry(op_larq.max_pool, packs_signs=True),
@@ -87,10 +89,12 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "FLOOR": Entry(op_elementwise.unary(UnaryKind.FLOOR)),
         "FULLY_CONNECTED": Entry(op_layers.fully_connected, "FullyConnectedOptions"),
         "GATHER": Entry(op_select.gather, "GatherOptions"),
+        "GATHER_ND": Entry(op_select.gather_nd),
         "GELU": Entry(op_elementwise.gelu, "GeluOptions"),
         "GREATER": Entry(op_mask.compare(Relation.GREATER)),
         "GREATER_EQUAL": Entry(op_mask.compare(Relation.GREATER_OR_EQUAL)),
         "HARD_SWISH": Entry(op_elementwise.unary(UnaryKind.HARD_SWISH)),
+        "L2_NORMALIZATION": Entry(op_pooling.l2_normalization, "L2NormOptions"),
         "LEAKY_RELU": Entry(op_elementwise.leaky_relu, "LeakyReluOptions"),
         "LESS": Entry(op_mask.compare(Relation.LESS)),
         "LESS_EQUAL": Entry(op_mask.compare(Relation.LESS_OR_EQUAL)),
@@ -111,6 +115,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "PACK": Entry(op_select.pack, "PackOptions"),
         "PAD": Entry(op_select.pad),
         "PADV2": Entry(op_select.pad),
+        "POW": Entry(op_elementwise.power),
         "PRELU": Entry(op_elementwise.prelu),
         "QUANTIZE": Entry(op_shape.quantize),
         "READ_VARIABLE": Entry(op_variables.read_variable),
@@ -125,6 +130,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "RESIZE_NEAREST_NEIGHBOR": Entry(
             op_resize.resize_nearest_neighbor, "ResizeNearestNeighborOptions"
         ),
+        "REVERSE_V2": Entry(op_select.reverse),
         "ROUND": Entry(op_elementwise.unary(UnaryKind.ROUND)),
         "RSQRT": Entry(op_elementwise.unary(UnaryKind.RSQRT)),
         "SELECT": Entry(op_mask.select),
@@ -157,6 +163,7 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
         "VAR_HANDLE": Entry(op_variables.var_handle, "VarHandleOptions"),
         "WHILE": Entry(op_while.while_, "WhileOptions"),
+        "ZEROS_LIKE": Entry(op_elementwise.zeros_like),
     }
 )
 

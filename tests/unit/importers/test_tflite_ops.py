@@ -106,6 +106,14 @@ def test_several_outputs(op: str, tmp_path: Path):
     assert_same(path, {"x": x})
 
 
+def test_zeros_of_a_shape_are_a_constant(tmp_path):
+    """A start that Keras makes for the state of a recurrent layer of its own."""
+    tensors = {"x": T((1, 5, 4)), "z": T((1, 5, 4)), "y": T((1, 5, 4))}
+    ops = [Op("ZEROS_LIKE", ["x"], ["z"]), Op("MAXIMUM", ["x", "z"], ["y"])]
+    path = write_tflite(tmp_path / "m.tflite", tensors, ops)
+    assert_same(path, {"x": RNG.normal(size=(1, 5, 4)).astype(np.float32)})
+
+
 def test_every_handler_states_its_constraints():
     table = supported_operators()
     assert [op for op, _ in table] == sorted(HANDLERS)
