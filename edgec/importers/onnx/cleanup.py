@@ -71,10 +71,13 @@ def _chosen(node: ir.Node) -> ir.Value | None:
 
 
 def _added(node: ir.Node) -> ir.Value | None:
-    """The ids of ``ids + rows * (ids < 0)``."""
+    """The ids of ``ids + rows * (ids < 0)``, or of a choice of two that tf2onnx writes as a sum."""
     if node.op_type != "Add" or len(node.inputs) != 2:
         return None
     for ids, other in (node.inputs, node.inputs[::-1]):
+        found = _summed(ids, other)
+        if found is not None:
+            return found
         product = _pair(other, "Mul")
         if ids is None or product is None or product[1] <= 0:
             continue
@@ -82,6 +85,25 @@ def _added(node: ir.Node) -> ir.Value | None:
         if condition is not None and _is_sign(condition, ids, True):
             return ids
     return None
+
+
+def _summed(first: ir.Value | None, second: ir.Value | None) -> ir.Value | None:
+    """The ids of ``(ids + rows) * (ids < 0) + ids * (ids >= 0)``."""
+    for counted, below in _factors(first):
+        for ids, above in _factors(second):
+            negated = _input_of(above, "Not")
+            if negated is not None and _is_sign(negated, ids, True) and _plus_rows(counted, ids):
+                return ids if _is_sign(below, ids, True) else None
+    return None
+
+
+def _factors(value: ir.Value | None) -> list[tuple[ir.Value, ir.Value]]:
+    """The factors of a product, and the truth values that are the other factor."""
+    made = value.producer() if value is not None else None
+    if made is None or made.op_type != "Mul" or len(made.inputs) != 2:
+        return []
+    pairs = [(x, _input_of(other, "Cast")) for x, other in (made.inputs, made.inputs[::-1])]
+    return [(x, truth) for x, truth in pairs if x is not None and truth is not None]
 
 
 def _plus_rows(value: ir.Value | None, ids: ir.Value) -> bool:
@@ -94,7 +116,7 @@ def _is_sign(value: ir.Value | None, ids: ir.Value, below: bool) -> bool:
     made = value.producer() if value is not None else None
     if made is None or len(made.inputs) != 2:
         return False
-    x, number = made.inputs
+    x, number = (each if each is ids else _uncast(each) for each in made.inputs)
     turned = x is not ids
     if turned:
         x, number = number, x
@@ -132,6 +154,12 @@ def _input_of(value: ir.Value | None, op: str) -> ir.Value | None:
     return made.inputs[0] if made is not None and made.op_type == op and made.inputs else None
 
 
+def _uncast(value: ir.Value | None) -> ir.Value | None:
+    """A value before it was cast to real numbers, in which it is compared alike."""
+    inner = _input_of(value, "Cast")
+    return value if inner is None else inner
+
+
 def _pair(value: ir.Value | None, op: str) -> tuple[ir.Value, int] | None:
     """Operand of an operator of two, and the number that is the other; None for other values."""
     made = value.producer() if value is not None else None
@@ -145,11 +173,12 @@ def _pair(value: ir.Value | None, op: str) -> tuple[ir.Value, int] | None:
 
 
 def _number(value: ir.Value | None) -> int | None:
-    """The only element of a constant of whole numbers."""
+    """The only element of a constant, if it is a whole number."""
     tensor = convenience.get_const_tensor(value) if value is not None else None
-    if tensor is None or tensor.size != 1 or tensor.dtype not in _WHOLE:
+    if tensor is None or tensor.size != 1 or tensor.dtype not in (*_WHOLE, ir.DataType.FLOAT):
         return None
-    return int(np.asarray(tensor.numpy()).reshape(-1)[0])
+    number = np.asarray(tensor.numpy()).reshape(-1)[0]
+    return int(number) if np.isfinite(number) and number == int(number) else None
 
 
 def whole_inputs(model: onnx.ModelProto) -> None:

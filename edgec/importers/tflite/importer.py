@@ -26,6 +26,7 @@ from edgec.importers.tflite.op_shape import computed
 from edgec.importers.tflite.op_variables import update_variables
 from edgec.importers.tflite.registry import HANDLERS, obstacle
 from edgec.importers.tflite.turns import of_turns
+from edgec.importers.tflite.wrapping import without_wrapping
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node, Value
 
@@ -104,7 +105,7 @@ def _translated(
             nodes.append(attempt(context, _source(context, each), partial(_handle, context, each)))
 
     context.apply, context.translate = partial(_apply, context), translate
-    translate(model.operators)
+    translate(without_wrapping(model))
     update_variables(context)
     return context, tuple(nodes)
 

@@ -44,6 +44,13 @@ FORMS["product"] = [
     N("Mul", ["n", "i"], ["p"]),
     N("Add", ["p", "ids"], ["k"]),
 ]
+FORMS["sum_of_products"] = [
+    N("Cast", ["ids"], ["f"], to=FLOAT),
+    N("Less", ["f", "zero_f"], ["c"]),
+    *(N("Not", ["c"], ["d"]), N("Cast", ["d"], ["above"], to=INT64)),
+    *(N("Mul", ["ids", "above"], ["kept"]), N("Cast", ["c"], ["below"], to=INT64), PLUS["ids"]),
+    *(N("Mul", ["below", "p"], ["moved"]), N("Add", ["moved", "kept"], ["k"])),
+]
 FORMS["cast"] = [
     N("Less", ["ids", "zero"], ["c"]),
     PLUS["n"],
@@ -61,7 +68,8 @@ def network(form: str, kind: int = INT64, rows: int = ROWS, opset: int = 16):
         N("ReduceMean", ["e"], ["y"], axes=[1], keepdims=0),
     ]
     numbers = {"zero": 0, "minus": -1, "n": rows}
-    constants = {name: np.int64(number) for name, number in numbers.items()} | {"table": TABLE}
+    constants = {name: np.int64(number) for name, number in numbers.items()}
+    constants |= {"table": TABLE, "zero_f": np.float32(0)}
     return model_of(nodes, {"x": ("N", 5)}, constants, opset=opset, input_type=kind)
 
 

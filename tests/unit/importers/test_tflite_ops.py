@@ -18,6 +18,8 @@ from tflite_models import Op, T, const, write_tflite
 from tflite_oracle import needs_litert
 from tflite_same import assert_same
 
+from edgec.base.errors import UnsupportedModelError
+from edgec.importers.tflite.importer import import_model
 from edgec.importers.tflite.registry import HANDLERS, supported_operators
 
 RNG = np.random.default_rng(1)
@@ -104,6 +106,35 @@ def test_several_outputs(op: str, tmp_path: Path):
     )
     x = np.random.default_rng(3).normal(size=(1, 4, 3)).astype(np.float32)
     assert_same(path, {"x": x})
+
+
+def keras_embedding(rows: int, folder: Path) -> Path:
+    """An Embedding as Keras writes it: ids below zero count from the end."""
+    tensors = {
+        "ids": T((1, 5), dtype="int32"),
+        **{"zero": scalar(np.int32(0)), "rows": scalar(np.int32(rows))},
+        "table": const(RNG.normal(size=(9, 4)).astype(np.float32)),
+        **{name: T((1, 5), dtype=kind) for name, kind in (("c", "bool"), ("p", "int32"))},
+        **{"k": T((1, 5), dtype="int32"), "y": T((1, 5, 4))},
+    }
+    ops = [
+        Op("LESS", ["ids", "zero"], ["c"]),
+        Op("ADD", ["ids", "rows"], ["p"], "AddOptions"),
+        Op("SELECT", ["c", "p", "ids"], ["k"]),
+        Op("GATHER", ["table", "k"], ["y"], "GatherOptions"),
+    ]
+    return write_tflite(folder / "m.tflite", tensors, ops, ["ids"])
+
+
+def test_ids_counted_from_the_end(tmp_path):
+    ids = RNG.integers(0, 9, (1, 5)).astype(np.int32)
+    graph = assert_same(keras_embedding(9, tmp_path), {"ids": ids})
+    assert [node.op for node in graph.nodes] == ["Embedding"]
+
+
+def test_ids_counted_from_elsewhere_are_refused(tmp_path):
+    with pytest.raises(UnsupportedModelError, match="int32 numbers"):
+        import_model(keras_embedding(8, tmp_path))
 
 
 def test_zeros_of_a_shape_are_a_constant(tmp_path):
