@@ -254,7 +254,7 @@ def _in_bytes(events: Iterable[Event], read: DType, written: DType) -> Iterator[
 
 def _by_two_pixels(spec: s.Dense2x2) -> Iterator[Event]:
     """Two windows as a whole, then two filters of both pixels by turns."""
-    w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
+    w, read, written = spec.window, spec.x_dtype.size_bytes, spec.out_bytes
     pixels = list(_raster(w))
     for first in range(0, len(pixels), 2):
         pair = pixels[first : first + 2]

@@ -19,6 +19,7 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
         OUT_PIXELS = OUT_HEIGHT * OUT_WIDTH,
         DEPTH = 40,
         PAIR_BYTES = 2 * DEPTH,
+        SHIFT = 32,
     };
     const edgec_conv16_params_t p = *params;
     int16_t *const pixels = (int16_t *)(void *)scratch;
@@ -53,15 +54,14 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
         const int8_t *weights = p.weights;
         for (int32_t o = 0; o < OUT_CHANNELS; o += 2) {
             int32_t sums[4];
-            edgec_dense_2x2_dot_2x2(weights, (const edgec_pair_t *)(void *)scratch, DEPTH, sums);
+            edgec_dense_2x2_dot_2x2(weights, (const edgec_pair_t *)(void *)scratch, DEPTH, DEPTH, sums);
             weights += PAIR_BYTES;
             const int32_t filters = edgec_min_s32(OUT_CHANNELS - o, 2);
             for (int32_t f = o; f < o + filters; f++) {
                 for (int32_t r = 0; r < count; r++) {
                     const int32_t acc = p.bias[f] + sums[2 * r + (f - o)];
-                    const int32_t scaled = edgec_requantize(acc, p.multiplier[f], 32);
-                    y[(first + r) * OUT_CHANNELS + f] =
-                        (int16_t)edgec_clamp_s32(p.y_zero_point + scaled, p.low, p.high);
+                    y[(first + r) * OUT_CHANNELS + f] = edgec_requantize_s16(acc, p.multiplier[f], SHIFT,
+                                                                       p.y_zero_point, p.low, p.high);
                 }
             }
         }

@@ -35,8 +35,14 @@ def _taps(count: int) -> Window:
 
 
 CASES: dict[str, KernelSpec] = {
-    "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, DType.INT16, DType.INT16, 32),
-    "dense_2x2_widening": s.Dense2x2(ODD, 6, DType.INT8, DType.INT16, 31),
+    "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, 32),
+    "dense_2x2_widening": s.Dense2x2(ODD, 6, 31, TypedEnd(DType.INT8, DType.INT16)),
+    "dense_2x2_s16_once": s.Dense2x2(
+        WINDOW, 7, 0, TypedEnd(DType.INT16, DType.INT16, has_shifts=True, from_high=True)
+    ),
+    "dense_2x2_s16_in_parts": s.Dense2x2(
+        replace(ODD, channels=300), 6, 0, TypedEnd(DType.INT16, DType.INT16, 64, has_shifts=True)
+    ),
     "dense_3x2_padded": s.Dense3x2(WINDOW, 8, 32),
     "dense_3x2_odd_residual": s.Dense3x2(VALID, 7, 32, residual_shift=12),
     "dense_3x2_gathered": s.Dense3x2(ODD, 6, 32),
@@ -62,6 +68,12 @@ CASES: dict[str, KernelSpec] = {
     ),
     "depthwise_s16_dsp": s.DepthwiseS16(Window(9, 9, 16, 9, 9, 5, 5, 1, 1, 2, 2, 1, 1), 34),
     "depthwise_s16_over_time": s.DepthwiseS16(_taps(10), 34, low=0),
+    "depthwise_s16_once": s.DepthwiseS16(
+        _taps(9),
+        0,
+        typed=TypedEnd(DType.INT16, DType.INT16, has_shifts=True, from_high=True),
+        low=-32768,
+    ),
     "depthwise_over_time": s.DepthwiseDsp(_taps(10), 0, tflite31=TWICE),
     "depthwise_line_s8_dsp": s.DepthwiseLine(_taps(5), 34),
     "depthwise_line_looped": s.DepthwiseLine(_taps(29), 0, tflite31=TWICE),

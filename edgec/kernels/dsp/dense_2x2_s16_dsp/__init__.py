@@ -9,12 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import PAIRS, interleaved, padded_depth
-from edgec.kernels.common.layer_end import has_plain_c
+from edgec.kernels.common.form_ends import TypedEnd
+from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
@@ -26,12 +27,21 @@ from edgec.kernels.common.window import Window, dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
+_SUM_BITS = 32
 _PIXELS = 2
 """Pixels whose windows are gathered, and whose sums are computed together."""
 
 
+_PART = 504
+"""Activations of which sums have 32 bits whatever the weights: 511 products of 16 by 8 bits, and a
+multiple of 8."""
+
+
+_INT16 = TypedEnd(DType.INT16, DType.INT16)
+
+
 @dataclass(frozen=True, slots=True)
-class Dense2x2:
+class Dense2x2(LayerFunction):
     """A convolution of one group, two output pixels by two filters at a time.
 
     x [height, width, channels], weights int8 in the order of `edgec/dense/dense_2x2_s16_dsp.h`.
@@ -39,17 +49,18 @@ class Dense2x2:
     Attributes:
         window: geometry.
         out_channels: filters.
-        x, y: element types, INT8 or INT16.
-        shift: right shift of the requantization.
+        shift: right shift of `qops.Requant31`.
+        typed: element types, INT8 or INT16, and end.
     """
 
     family: ClassVar[str] = "dense_2x2_s16_dsp"
     template: ClassVar[Path] = template_beside(__file__, "dense_2x2_s16_dsp")
     window: Window
     out_channels: int
-    x: DType
-    y: DType
     shift: int
+    typed: TypedEnd = _INT16
+    residual_shift: None = None
+    rescale16: None = None
 
     @property
     def depth(self) -> int:
@@ -62,19 +73,9 @@ class Dense2x2:
         return self.window.rows_clipped or self.window.cols_clipped
 
     @property
-    def is_wide(self) -> bool:
-        """The activations are int16."""
-        return self.x is DType.INT16
-
-    @property
-    def x_type(self) -> str:
-        """C type of an element of x."""
-        return self.x.c_name
-
-    @property
-    def y_type(self) -> str:
-        """C type of an element of y."""
-        return self.y.c_name
+    def part(self) -> int:
+        """Activations that are summed up in 32 bits; of wider sums these are parts."""
+        return self.depth if self.typed.sum_bits == _SUM_BITS else min(_PART, self.depth)
 
     @property
     def scratch_bytes(self) -> int:
@@ -92,7 +93,7 @@ class Dense2x2:
         w = self.window
         image = describe_image(w.height, w.width, w.channels)
         out = describe_image(w.out_height, w.out_width, self.out_channels)
-        kinds = f"{self.x.value} {image} to {self.y.value} {out}"
+        kinds = f"{self.typed.x.value} {image} to {self.typed.y.value} {out}"
         return f"Convolution of {kinds}, {describe_window(w)}, two pixels by two filters"
 
 
@@ -105,11 +106,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense2x2:
     """The specification for a layer that `accepts` accepts."""
-    inputs, form = plain_inputs(node), form_of(node.attrs)
-    assert isinstance(form, qops.Requant31)
-    kinds = graph.tensor(inputs.x).dtype, form.dtype
-    filters = graph.shape(inputs.w)[0]
-    return Dense2x2(dense_window(graph, node), filters, *kinds, form.shift)
+    typed, filters = typed_end(graph, node), graph.shape(plain_inputs(node).w)[0]
+    assert typed is not None
+    return Dense2x2(dense_window(graph, node), filters, end_of(graph, node).shift, typed)
 
 
 def overlap(spec: Dense2x2) -> Distances:
@@ -117,8 +116,8 @@ def overlap(spec: Dense2x2) -> Distances:
     w = spec.window
     readers = w.last_readers()
     starts = np.where(readers < 0, -1, readers // _PIXELS * _PIXELS)
-    written = spec.out_channels * spec.y.size_bytes
-    return (max(pixel_distance(starts, written, w.channels * spec.x.size_bytes), 0),)
+    written = spec.out_channels * spec.out_bytes
+    return (max(pixel_distance(starts, written, w.channels * spec.x_dtype.size_bytes), 0),)
 
 
 def arguments(graph: Graph, node: Node, _spec: Dense2x2, pool: ConstantPool) -> tuple[Params, ...]:
@@ -132,8 +131,7 @@ def arguments(graph: Graph, node: Node, _spec: Dense2x2, pool: ConstantPool) -> 
 
 def types(graph: Graph, node: Node) -> bool:
     """Layers that read or give int16."""
-    requantized = isinstance(form_of(node.attrs), qops.Requant31) and has_plain_c(graph, node)
-    return requantized and not is_int8_layer(graph, node)
+    return typed_end(graph, node) is not None and has_plain_c(graph, node)
 
 
 FAMILY = KernelFamily(
