@@ -57,10 +57,16 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
             edgec_dense_2x2_dot_2x2(weights, (const edgec_pair_t *)(void *)scratch, DEPTH, DEPTH, sums);
             weights += PAIR_BYTES;
             const int32_t filters = edgec_min_s32(OUT_CHANNELS - o, 2);
-            for (int32_t f = o; f < o + filters; f++) {
-                for (int32_t r = 0; r < count; r++) {
-                    const int32_t acc = p.bias[f] + sums[2 * r + (f - o)];
-                    y[(first + r) * OUT_CHANNELS + f] = edgec_requantize_s16(acc, p.multiplier[f], SHIFT,
+            for (int32_t f = 0; f < filters; f++) {
+                const int32_t channel = o + f;
+                const int32_t at = first * OUT_CHANNELS + channel;
+                const int32_t bias = p.bias[channel];
+                {
+                    y[at] = edgec_requantize_s16(bias + sums[f], p.multiplier[channel], SHIFT,
+                                                                       p.y_zero_point, p.low, p.high);
+                }
+                if (count > 1) {
+                    y[at + OUT_CHANNELS] = edgec_requantize_s16(bias + sums[f + 2], p.multiplier[channel], SHIFT,
                                                                        p.y_zero_point, p.low, p.high);
                 }
             }
