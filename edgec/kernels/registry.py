@@ -10,6 +10,7 @@ from typing import Any
 from edgec.kernels.dsp.attention import FAMILY as DSP_ATTENTION
 from edgec.kernels.dsp.conv_4x2_s8_dsp import FAMILY as DSP_CONV_4X2
 from edgec.kernels.dsp.dense_1x4_dsp import FAMILY as DSP_DENSE_1X4
+from edgec.kernels.dsp.dense_1x4_packed_dsp import FAMILY as DSP_DENSE_1X4_PACKED
 from edgec.kernels.dsp.dense_2x2_s16_dsp import FAMILY as DSP_DENSE_2X2
 from edgec.kernels.dsp.dense_3x2_s8_dsp import FAMILY as DSP_DENSE_3X2
 from edgec.kernels.dsp.dense_4x2_s8_dsp import FAMILY as DSP_DENSE_4X2
@@ -108,6 +109,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DIRECT,
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
+    DSP_DENSE_1X4_PACKED,
     PACKED_FILTERS,
     DOT_DENSE_8X8,
     NEON_DENSE_4X4,

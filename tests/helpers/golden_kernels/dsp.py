@@ -91,6 +91,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x2_two_roundings31": s.Dense4x2(8, 32, 6, None, dual_issue=True, tflite31=TWICE),
     "dense_4x2_two_roundings31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, tflite31=ANY),
     "dense_1x4_dsp": s.Dense1x4(64, 10, 32),
+    "dense_1x4_packed_dsp": s.Dense1x4Packed(64, 10, 4, 32),
+    "dense_1x4_packed_of_3": s.Dense1x4Packed(30, 36, 3, 9, rescale16=Rescale16(INDEX, table=True)),
+    "dense_1x4_packed_of_2": s.Dense1x4Packed(50, 7, 2, 0, tflite31=TWICE),
     "dense_1x4_s16": s.Dense1x4(30, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
     "dense_1x4_s16_in_place": s.Dense1x4(
         32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16, even=True)
