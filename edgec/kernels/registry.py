@@ -24,6 +24,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import FAMILY as DSP_DEPTHWISE_LINE
 from edgec.kernels.dsp.depthwise_s8_dsp import FAMILY as DSP_DEPTHWISE
 from edgec.kernels.dsp.depthwise_s16_dsp import FAMILY as DSP_DEPTHWISE_S16
+from edgec.kernels.dsp.matmul_dsp import FAMILY as DSP_MATMUL
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
@@ -167,6 +168,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
+    DSP_MATMUL,
     GENERIC_MATMUL,
     NEON_SIGNS,
     GENERIC_SIGNS,

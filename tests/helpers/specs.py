@@ -14,6 +14,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.dsp.depthwise_s16_dsp import DepthwiseS16
+from edgec.kernels.dsp.matmul_dsp import MatMulDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.binary_words import BinaryWords
@@ -125,6 +126,7 @@ __all__ = [
     "Loop",
     "LutNeon",
     "MatMul",
+    "MatMulDsp",
     "MaxPool",
     "MicroFeatures",
     "Norm",

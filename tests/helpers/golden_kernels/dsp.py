@@ -5,6 +5,7 @@ from dataclasses import replace
 import specs as s
 
 from edgec.base.dtypes import DType
+from edgec.ir import qops
 from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -33,6 +34,8 @@ def _taps(count: int) -> Window:
     """Taps over time, on two frames more."""
     return Window(count + 2, 1, 10, 3, 1, count, 1, 1, 1, 0, 0, 1, 1)
 
+
+_MATRICES = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
 
 CASES: dict[str, KernelSpec] = {
     "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, 32),
@@ -128,6 +131,12 @@ CASES: dict[str, KernelSpec] = {
     ),
     "dense_4x2_table": s.Dense4x2(8, 32, 10, Rescale16(INDEX, table=True)),
     "dense_4x2_residual": s.Dense4x2(7, 32, 9, Rescale16(WIDE, residual=True), dual_issue=True),
+    "matmul_dsp": s.MatMulDsp(*_MATRICES, DType.INT8, DType.INT8, BYTE, 6),
+    "matmul_dsp_once": s.MatMulDsp(*_MATRICES, DType.INT16, DType.INT16, qops.Once15((24,)), 4),
+    "matmul_dsp_s16": s.MatMulDsp(
+        *(*_MATRICES, DType.INT16, DType.INT8),
+        *(qops.Requant31(36, 0, -32767, 32767, DType.INT16), 6),
+    ),
     "attention_dsp": s.AttentionDsp(1, 9, 8, 2, *HEADS, 15, None),
     "attention_dsp_odd": s.AttentionDsp(2, 8, 9, 2, *HEADS, 15, None, dual_issue=True),
     "attention_dsp_biased": s.AttentionDsp(
