@@ -5,7 +5,7 @@ EDGEC_SEPARATE void matmul_dsp_s8_0(const int8_t *a, const int8_t *b, int8_t *y,
         ROWS = 4,
         DEPTH = 5,
         COLUMNS = 6,
-        PAIRS = 3,
+        PAIRS = 4,
         BLOCK = 6,
     };
     const edgec_single_params_t p = *params;
@@ -17,13 +17,16 @@ EDGEC_SEPARATE void matmul_dsp_s8_0(const int8_t *a, const int8_t *b, int8_t *y,
         const int8_t *const right = b + i0 * 0;
         for (int32_t first = 0; first < COLUMNS; first += BLOCK) {
             const int32_t count = edgec_min_s32(COLUMNS - first, BLOCK);
-            for (int32_t column = 0; column < count; column++) {
-                edgec_matmul_pairs_s8(right + (first + column) * 5, 1, DEPTH, p.b_zero_point, columns + column * PAIRS);
+            /* The last one of an odd number of columns, or rows, stands twice. */
+            for (int32_t column = 0; column < count + count % 2; column++) {
+                const int32_t own = edgec_min_s32(first + column, COLUMNS - 1);
+                edgec_matmul_pairs_s8(right + own * 5, 1, DEPTH, p.b_zero_point, columns + column * PAIRS);
             }
             for (int32_t row = 0; row < ROWS; row += 2) {
                 const int32_t both = edgec_min_s32(ROWS - row, 2);
-                for (int32_t r = 0; r < both; r++) {
-                    edgec_matmul_pairs_s8(left + (row + r) * 5, 1, DEPTH, p.a_zero_point, rows + r * PAIRS);
+                for (int32_t r = 0; r < 2; r++) {
+                    const int32_t own = edgec_min_s32(row + r, ROWS - 1);
+                    edgec_matmul_pairs_s8(left + own * 5, 1, DEPTH, p.a_zero_point, rows + r * PAIRS);
                 }
                 for (int32_t column = 0; column < count; column += 2) {
                     int32_t sums[4];

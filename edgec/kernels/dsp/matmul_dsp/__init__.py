@@ -27,6 +27,10 @@ _LEAST_ROWS = 4
 """Rows from which on it pays to bring columns into pairs first."""
 
 
+def _pairs(depth: int) -> int:
+    return 2 * -(-depth // 4)
+
+
 @dataclass(frozen=True, slots=True)
 class MatMulDsp(MatMul):
     """Products of pairs of matrices, two rows by two columns at a time:
@@ -42,8 +46,8 @@ class MatMulDsp(MatMul):
 
     @property
     def pairs(self) -> int:
-        """Pairs of a row or column; the last one may have a zero."""
-        return -(-self.depth // 2)
+        """Pairs of a row or column, an even number; the last ones may have zeros."""
+        return _pairs(self.depth)
 
     @property
     def scratch_bytes(self) -> int:
@@ -65,7 +69,7 @@ class MatMulDsp(MatMul):
 def spec(graph: Graph, node: Node, target: Target) -> MatMulDsp:
     """The specification for a QMatMul that `accepts` accepts."""
     plain = plain_spec(graph, node, target)
-    column = -(-plain.depth // 2) * _PAIR_BYTES
+    column = _pairs(plain.depth) * _PAIR_BYTES
     room = min(_BLOCK_BYTES, target.scratch_limit_bytes) // column - _TOGETHER
     most = max(room // _TOGETHER, 1) * _TOGETHER
     block = min(most, -(-plain.columns // _TOGETHER) * _TOGETHER)
