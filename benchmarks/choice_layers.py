@@ -54,6 +54,7 @@ class Layer:
             image; else padding is half the window, before it and after it.
         inside: there is no padding.
         x, y: element types; of x `SIGNS`: weights are signs, too.
+        groups: independent groups of channels, of a layer with filters.
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
     """
@@ -70,6 +71,7 @@ class Layer:
     y: DType = DType.INT8
     inside: bool = False
     bits: tuple[int, int] | None = None
+    groups: int = 1
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -79,7 +81,9 @@ class Layer:
         padding = ", padding after it" if self.after else ", no padding" if self.inside else ""
         types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
         bits = "" if self.bits is None else ", {} by {} bits".format(*self.bits)
-        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}{bits}"
+        groups = f", {self.groups} groups" if self.groups > 1 else ""
+        window = f"{rows}x{columns} by {self.stride}"
+        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{groups}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -137,7 +141,8 @@ def nodes_of(graph: Graph) -> list[Node]:
 
 def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Generator) -> None:
     x = _image(builder, layer, layer.x)
-    filters, depth = (layer.filters, layer.channels) if layer.filters else (layer.channels, 1)
+    group = layer.groups if layer.filters else layer.channels
+    filters, depth = layer.filters or layer.channels, layer.channels // group
     weights = rng.integers(-40, 41, (filters, *layer.kernel, depth)).astype(np.int8)
     names = [
         x,
@@ -150,7 +155,6 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     quant = _quant(layer.y)
     shape = (1, *layer.out_size, filters)
     y = builder.value(Value(f"y_{number}", shape, layer.y, quant))
-    group = 1 if layer.filters else layer.channels
     form = qops.Requant31(33, quant.tensor_zero_point, *LIMITS[layer.y], layer.y)
     conv = qops.QConv((layer.stride,) * 2, layer.pads, (1, 1), group, form)
     if layer.residual:

@@ -367,6 +367,19 @@ _HELD_OUT_AFTER = (
 )
 
 
+_TRAINING_GROUPS = (
+    *((9, 9, 16, 24, (3, 3), 1, 4), (7, 8, 12, 12, (3, 3), 1, 6), (12, 12, 32, 32, (3, 3), 2, 4)),
+    *((8, 8, 32, 16, (1, 1), 1, 2), (10, 6, 24, 60, (1, 1), 1, 3), (30, 1, 24, 24, (5, 1), 1, 2)),
+    *((6, 6, 40, 20, (3, 3), 1, 5), (20, 20, 8, 8, (5, 5), 2, 2), (5, 5, 48, 96, (3, 3), 1, 3)),
+    *((14, 3, 18, 27, (1, 3), 1, 3), (4, 4, 64, 64, (1, 1), 1, 8), (11, 11, 10, 30, (2, 2), 1, 5)),
+)
+"""Images, filters, kernels, strides and groups of several channels."""
+_HELD_OUT_GROUPS = (
+    *((10, 10, 24, 36, (3, 3), 1, 6), (6, 7, 32, 32, (3, 3), 2, 2), (40, 1, 16, 32, (7, 1), 1, 4)),
+    *((8, 8, 48, 24, (1, 1), 1, 4), (13, 13, 6, 12, (5, 3), 1, 3)),
+)
+
+
 def training() -> list[Layer]:
     """Layers to fit prices to."""
     depthwise = (*_TRAINING_DEPTHWISE, *_TRAINING_WINDOWS)
@@ -378,6 +391,7 @@ def training() -> list[Layer]:
         + _wide_depthwise((*_TRAINING_WIDE_DEPTHWISE, *_TRAINING_WINDOWS))
         + _signs(_TRAINING_SIGNS)
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
+        + _grouped(_TRAINING_GROUPS)
     )
 
 
@@ -392,7 +406,18 @@ def held_out() -> list[Layer]:
         + _wide_depthwise((*_HELD_OUT_WIDE_DEPTHWISE, *_HELD_OUT_WINDOWS))
         + _signs(_HELD_OUT_SIGNS)
         + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
+        + _grouped(_HELD_OUT_GROUPS)
     )
+
+
+def _grouped(
+    shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int, int]],
+) -> list[Layer]:
+    """Convolutions of several groups."""
+    return [
+        Layer(height, width, channels, filters, kernel, stride, groups=groups)
+        for height, width, channels, filters, kernel, stride, groups in shapes
+    ]
 
 
 def _layers(

@@ -195,6 +195,13 @@ def _dense() -> Iterator[Shape]:
         yield Shape("dense", op, x, y, y * depth, used)
 
 
+def _product() -> Iterator[Shape]:
+    """Of two square tensors that are both computed, outside of attention."""
+    for pairs, size in ((4, 16), (1, 64), (3, 33), (8, 24)):
+        y = pairs * size * size
+        yield Shape("product", "MatMul", (1, pairs, size, size), y, y * size, inputs=2)
+
+
 def _pool() -> Iterator[Shape]:
     images = (
         *((16, 24, 2, 2), (33, 12, 3, 2), (64, 8, 3, 1), (128, 4, 4, 4)),
@@ -269,6 +276,7 @@ KINDS = {
     "grouped": _grouped,
     "transposed": _transposed,
     "dense": _dense,
+    "product": _product,
     "pool": _pool,
     "element": _element,
     "softmax": _softmax,

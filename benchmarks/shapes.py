@@ -2,10 +2,10 @@
 
     python benchmarks/shapes.py                                     # all, some 10 minutes a core
     python benchmarks/shapes.py --cores m4 m0plus --kinds depthwise1d --limit 6
-    python benchmarks/shapes.py --arithmetic int16 tflm packed      # others than int8
+    python benchmarks/shapes.py --arithmetic int16 16x8 tflm packed      # others than int8
 
-Arithmetics: `int8`; `int16` activations; `tflm`, the two roundings of TensorFlow Lite Micro;
-`packed`, weights of four bits.
+Arithmetics: `int8`; `int16` activations; `16x8`, the same in the form of TensorFlow Lite's files;
+`tflm`, the two roundings of TensorFlow Lite Micro; `packed`, weights of four bits.
 
 The floor of a layer is the work of a plain arrangement by the tables of the core, with memory that
 never waits (`Rates`); cycles are those of the same memory.  It is a yardstick and no proof: a
@@ -17,23 +17,21 @@ from __future__ import annotations
 import argparse
 import logging
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx
 from shape_layers import KINDS, TRANSFORMER_KINDS, Shape, shapes_of
 from shape_models import model_of
+from shape_rounding import rounded_twice, sixteen_by_eight
 
-from edgec.base.dtypes import Array
 from edgec.base.errors import EdgecError
-from edgec.base.options import CompileOptions, IntegerOptions, Precision, QuantOptions
-from edgec.base.rounding import Rounding
+from edgec.base.options import CompileOptions, Precision, QuantOptions
 from edgec.commands.compile import compile_model
 from edgec.profile import profile
 from edgec.target.board import load_board
 from edgec.timing.types import MemoryMode
-from edgec.workflow.integer import IntegerModel, quantized_model, real_model
 
 _LAYERS_A_BUILD = 12
 _FAR = 2.5
@@ -84,7 +82,9 @@ RATES = {
     ),
     "m33": Rates(*("nucleo_u575zi_q", 1.06, 0.5, 1.0, 4.0), "as the M4"),
 }
-ARITHMETICS = ("int8", "int16", "tflm", "packed")
+ARITHMETICS = ("int8", "int16", "16x8", "tflm", "packed")
+WIDE = ("int16", "16x8")
+FORMS = {"tflm": rounded_twice, "16x8": sixteen_by_eight}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,16 +141,17 @@ def measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> Iterator[Ro
 
 def _measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> list[Row]:
     rates = RATES[core]
-    model, samples = model_of(shapes, arithmetic == "packed")
+    made, samples = model_of(shapes, arithmetic == "packed")
     options = CompileOptions(verify=False)
-    if arithmetic == "int16":
+    if arithmetic in WIDE:
         options = replace(options, quant=QuantOptions(precision=Precision.INT16))
     with tempfile.TemporaryDirectory() as name:
         path, out = Path(name) / "shapes.onnx", Path(name) / "out"
-        onnx.save(model, path)
-        twice = _rounded_twice(path, samples, options) if arithmetic == "tflm" else None
+        onnx.save(made, path)
+        form = FORMS.get(arithmetic)
+        model = None if form is None else form(path, samples, options)
         compile_model(
-            path, rates.board, calibration=samples, out=out, options=options, quantized=twice
+            path, rates.board, calibration=samples, out=out, options=options, quantized=model
         )
         found = profile(out, memory=MemoryMode.IDEAL)
     cycles = [0] * len(shapes)
@@ -165,15 +166,6 @@ def _measured(shapes: Sequence[Shape], core: str, arithmetic: str) -> list[Row]:
         for number, shape in enumerate(shapes)
         if cycles[number]
     ]
-
-
-def _rounded_twice(
-    path: Path, samples: Mapping[str, Array], options: IntegerOptions
-) -> IntegerModel:
-    """The integer form with the rounding that integer TensorFlow Lite files have."""
-    real = real_model(path, samples, options)
-    graph = real.graph.replace(rounding=Rounding.TFLM)
-    return quantized_model(replace(real, graph=graph), options)
 
 
 def is_transformer(shape: Shape) -> bool:
@@ -238,7 +230,7 @@ def main() -> None:
     rows: list[Row] = []
     for core in arguments.cores:
         for arithmetic in arguments.arithmetic:
-            size = 2 if arithmetic == "int16" else 1
+            size = 2 if arithmetic in WIDE else 1
             own: list[Row] = []
             for batch in batches(shapes, core, size):
                 own += measured(batch, core, arithmetic)

@@ -10,6 +10,7 @@ from typing import Any
 from edgec.kernels.dsp.attention import FAMILY as DSP_ATTENTION
 from edgec.kernels.dsp.conv_4x2_s8_dsp import FAMILY as DSP_CONV_4X2
 from edgec.kernels.dsp.dense_1x4_dsp import FAMILY as DSP_DENSE_1X4
+from edgec.kernels.dsp.dense_1x4_packed_dsp import FAMILY as DSP_DENSE_1X4_PACKED
 from edgec.kernels.dsp.dense_2x2_s16_dsp import FAMILY as DSP_DENSE_2X2
 from edgec.kernels.dsp.dense_3x2_s8_dsp import FAMILY as DSP_DENSE_3X2
 from edgec.kernels.dsp.dense_4x2_s8_dsp import FAMILY as DSP_DENSE_4X2
@@ -23,6 +24,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import FAMILY as DSP_DEPTHWISE_3X3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import FAMILY as DSP_DEPTHWISE_LINE
 from edgec.kernels.dsp.depthwise_s8_dsp import FAMILY as DSP_DEPTHWISE
 from edgec.kernels.dsp.depthwise_s16_dsp import FAMILY as DSP_DEPTHWISE_S16
+from edgec.kernels.dsp.matmul_dsp import FAMILY as DSP_MATMUL
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.generic.arg_max import FAMILY as GENERIC_ARG_MAX
 from edgec.kernels.generic.average_pool import FAMILY as GENERIC_AVERAGE_POOL
@@ -108,6 +110,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DIRECT,
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
+    DSP_DENSE_1X4_PACKED,
     PACKED_FILTERS,
     DOT_DENSE_8X8,
     NEON_DENSE_4X4,
@@ -165,6 +168,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
+    DSP_MATMUL,
     GENERIC_MATMUL,
     NEON_SIGNS,
     GENERIC_SIGNS,

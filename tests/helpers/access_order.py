@@ -75,7 +75,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_8x8(spec))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
-        case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0():
+        case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0() | s.Dense1x4Packed():
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Conv4x2():
@@ -254,7 +254,7 @@ def _in_bytes(events: Iterable[Event], read: DType, written: DType) -> Iterator[
 
 def _by_two_pixels(spec: s.Dense2x2) -> Iterator[Event]:
     """Two windows as a whole, then two filters of both pixels by turns."""
-    w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
+    w, read, written = spec.window, spec.x_dtype.size_bytes, spec.out_bytes
     pixels = list(_raster(w))
     for first in range(0, len(pixels), 2):
         pair = pixels[first : first + 2]

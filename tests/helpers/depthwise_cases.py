@@ -35,6 +35,7 @@ class Case:
     dilations: tuple[int, int] = (1, 1)
     twice: bool = False
     wide: bool = False
+    once: bool = False
     multiplier: int = 1
 
 
@@ -68,7 +69,7 @@ def add_layer(
         layer.constant(-9000, 9000, units, dtype=np.int32),
         layer.array((multipliers * sign).astype(np.int32)),
     ]
-    form: qops.Requant31 | qops.Offset31 | qops.TwoRoundings31
+    form: qops.Requant31 | qops.Offset31 | qops.TwoRoundings31 | qops.Once15
     form = qops.Requant31(case.shift, zero_point, *case.bounds, dtype)
     if case.offsets:
         left = case.shift - 32
@@ -77,7 +78,14 @@ def add_layer(
     if case.twice:
         shifts = -layer.rng.integers(5, 10, units)
         form = qops.TwoRoundings31(tuple(map(int, shifts)), zero_point, *case.bounds)
+    if case.once:
+        inputs[3] = layer.array(layer.rng.integers(1 << 14, 1 << 15, units).astype(np.int16))
+        form = qops.Once15(
+            tuple(map(int, case.shift - layer.rng.integers(0, 4, units))), *case.bounds
+        )
     conv = qops.QConv(case.strides, case.pads, case.dilations, group, form)
+    if case.once:
+        conv = replace(conv, reach=1 << 15)
     y = layer.node(conv, inputs, dtype)
     value = layer.builder.values[y]
     if not case.wide:

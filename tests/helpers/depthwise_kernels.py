@@ -382,12 +382,19 @@ WIDE = Kernel(
         Case(49, 1, 8, (2, 1), (7, 0, 7, 0), kernel=(15, 1), bounds=EVEN, shift=33, wide=True),
         Case(30, 1, 400, pads=(1, 0, 1, 0), kernel=(3, 1), bounds=EVEN, shift=34, wide=True),
         Case(9, 8, 6, bounds=EVEN, shift=33, wide=True, multiplier=2),
+        Case(10, 10, 9, bounds=ALL, shift=26, wide=True, once=True),
+        Case(26, 26, 5, (2, 2), VALID, POSITIVE, 24, kernel=(7, 7), wide=True, once=True),
+        Case(
+            40, 1, 8, pads=(1, 0, 1, 0), bounds=ALL, shift=20, kernel=(3, 1), wide=True, once=True
+        ),
+        Case(30, 1, 8, pads=VALID, bounds=EVEN, shift=24, kernel=(9, 1), wide=True, once=True),
     ),
     (
         Case(10, 10, 3, bounds=EVEN, wide=True),
         Case(10, 10, 8, bounds=(-32767, 32766), wide=True),
         Case(10, 10, 8, dilations=(1, 2), pads=(1, 2, 1, 2), bounds=EVEN, wide=True),
         Case(3, 3, 8, pads=VALID, bounds=EVEN, wide=True),
+        Case(10, 10, 8, bounds=ALL, shift=17, wide=True, once=True),
     ),
     _wide_windows,
 )

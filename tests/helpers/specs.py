@@ -4,6 +4,7 @@ from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention import AttentionDsp
 from edgec.kernels.dsp.conv_4x2_s8_dsp.spec import Conv4x2
 from edgec.kernels.dsp.dense_1x4_dsp import Dense1x4
+from edgec.kernels.dsp.dense_1x4_packed_dsp import Dense1x4Packed
 from edgec.kernels.dsp.dense_2x2_s16_dsp import Dense2x2
 from edgec.kernels.dsp.dense_3x2_s8_dsp import Dense3x2
 from edgec.kernels.dsp.dense_4x2_s8_dsp.spec import Dense4x2
@@ -13,6 +14,7 @@ from edgec.kernels.dsp.depthwise_3x3_s8_dsp import Depthwise3x3
 from edgec.kernels.dsp.depthwise_line_s8_dsp import DepthwiseLine
 from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.dsp.depthwise_s16_dsp import DepthwiseS16
+from edgec.kernels.dsp.matmul_dsp import MatMulDsp
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.average_pool import AveragePool
 from edgec.kernels.generic.binary_words import BinaryWords
@@ -94,6 +96,7 @@ __all__ = [
     "ConvTranspose",
     "Dense1x4",
     "Dense1x4M0",
+    "Dense1x4Packed",
     "Dense1x4S16M0",
     "Dense2x2",
     "Dense3x2",
@@ -123,6 +126,7 @@ __all__ = [
     "Loop",
     "LutNeon",
     "MatMul",
+    "MatMulDsp",
     "MaxPool",
     "MicroFeatures",
     "Norm",

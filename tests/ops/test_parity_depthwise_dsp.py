@@ -91,7 +91,9 @@ def test_layers_of_windows_of_any_size(board: str):
 def test_layers_of_int16(board: str):
     specs = WIDE.specs_of(WIDE.cases, board)
     assert len(specs) == len(WIDE.cases)
-    assert {s.low for s in specs} == {0, -32767, -32768}
+    assert {(s.kind, s.low) for s in specs} == {
+        (kind, low) for kind in ("offset", "once") for low in (0, -32767, -32768)
+    }
     assert {s.laid.stride_w for s in specs} == {1, 2}
     assert {s.pitch > 0 for s in specs} == {True, False}
     assert {s.high_shift > 0 for s in specs} == {True, False}

@@ -192,6 +192,8 @@ class TypedEnd:
             else the form is `qops.Requant31`.
         even: the bounds are all codes of int16 but the least one, and a core takes that into
             account.
+        from_high: the sums have 32 bits and all shifts are 17 or more, so that the high word of a
+            product with the shifted multiplier is enough.
     """
 
     x: DType
@@ -199,6 +201,7 @@ class TypedEnd:
     sum_bits: int = 32
     has_shifts: bool = False
     even: bool = field(default=False, metadata=LATER)
+    from_high: bool = field(default=False, metadata=LATER)
 
     @property
     def end(self) -> str:
@@ -211,6 +214,11 @@ class TypedEnd:
         if self.even:
             return "edgec_requantize_even_s16"
         return f"edgec_requantize_s{8 * self.y.size_bytes}"
+
+    @property
+    def once(self) -> str:
+        """The C function of `qops.Once15`."""
+        return f"edgec_tflite_s16_{'high' if self.from_high else 'end'}"
 
     @property
     def params_type(self) -> str:

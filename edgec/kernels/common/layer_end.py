@@ -21,6 +21,9 @@ from edgec.ir.weighted import form_of, is_int8_layer, residual_of, weighted_inpu
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd, tflite31
 from edgec.target.target import Target
 
+LEAST_HIGH_SHIFT = 17
+"""Shift of `qops.Once15` from which on the high word of a product is enough: its half step is a
+whole number of the 2^16 that this word drops."""
 _TYPED = (qops.Requant31, qops.Once15)
 """Forms in which layers that read or give int16 end."""
 
@@ -71,7 +74,9 @@ def typed_end(graph: Graph, node: Node) -> TypedEnd | None:
     inputs: qops.Weighted.Inputs[Tensor] = qops.Weighted.Inputs.of(graph.tensors(node))
     reach = getattr(node.attrs, "reach", span_of(inputs.x))
     bits = 64 if largest_sum(inputs.w, inputs.b, reach) > INT32_MAX else 32
-    return TypedEnd(inputs.x.dtype, form.dtype, bits, isinstance(form, qops.Once15))
+    once = isinstance(form, qops.Once15)
+    high = isinstance(form, qops.Once15) and bits == 32 and min(form.shifts) >= LEAST_HIGH_SHIFT
+    return TypedEnd(inputs.x.dtype, form.dtype, bits, once, from_high=high)
 
 
 def has_plain_c(graph: Graph, node: Node) -> bool:

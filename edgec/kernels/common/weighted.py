@@ -209,7 +209,7 @@ def weighted_arguments(
         return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
     if isinstance(form, qops.Once15):
-        shifts = np.broadcast_to(np.array(form.shifts, np.int8), multiplier.shape)
+        (shifts,) = _form_numbers(graph, node)
         return (OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high),)
     if isinstance(form, qops.Requant31) and not is_int8_layer(graph, node):
         ends = form.zero_point, form.low, form.high
@@ -222,8 +222,11 @@ def weighted_arguments(
 
 
 def _form_numbers(graph: Graph, node: Node) -> tuple[Array, ...]:
-    """Numbers of `form_arrays` where the layer's codes are TensorFlow Lite Micro's; else none."""
+    """Numbers of channels beside the multipliers in a stream: those of `form_arrays`, or shifts."""
     form = form_of(node.attrs)
+    if isinstance(form, qops.Once15):
+        channels = len(graph.constants[plain_inputs(node).multiplier].array)
+        return (np.broadcast_to(np.array(form.shifts, np.int8), channels),)
     if not isinstance(form, qops.TwoRoundings31 | qops.Offset31):
         return ()
     return form_arrays(graph, node, tflite31(graph, node, form))

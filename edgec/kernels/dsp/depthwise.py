@@ -54,7 +54,7 @@ def ends_in_high_word(graph: Graph, node: Node) -> bool:
     return high_word_kind(end.shift, end.tflite31, saturates=saturates) is not None
 
 
-KINDS = ("offset", "offsets", "twice")
+KINDS = ("offset", "offsets", "twice", "once")
 """Numbers of outputs, as `HighWordDepthwise.numbers` counts them."""
 
 

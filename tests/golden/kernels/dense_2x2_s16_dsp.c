@@ -17,12 +17,15 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
         DILATION_W = 1,
         OUT_CHANNELS = 7,
         OUT_PIXELS = OUT_HEIGHT * OUT_WIDTH,
+        GROUP_FILTERS = 7,
         DEPTH = 40,
+        PATCH = 40,
         PAIR_BYTES = 2 * DEPTH,
+        SHIFT = 32,
     };
     const edgec_conv16_params_t p = *params;
     int16_t *const pixels = (int16_t *)(void *)scratch;
-    memset(pixels, 0, 2 * DEPTH * sizeof *pixels);
+    memset(pixels, 0, 2 * PATCH * sizeof *pixels);
     int32_t oy = 0;
     int32_t ox = 0;
     for (int32_t first = 0; first < OUT_PIXELS; first += 2) {
@@ -34,9 +37,9 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t kx0 = edgec_first_tap(ix, DILATION_W);
             const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
-            int16_t *to = pixels + r * DEPTH;
+            int16_t *to = pixels + r * PATCH;
             if (ky0 > 0 || kx0 > 0 || ky1 < KERNEL_H || kx1 < KERNEL_W) {
-                memset(to, 0, DEPTH * sizeof *to);
+                memset(to, 0, PATCH * sizeof *to);
             }
             to += (ky0 * KERNEL_W + kx0) * CHANNELS;
             for (int32_t ky = ky0; ky < ky1; ky++) {
@@ -51,17 +54,23 @@ EDGEC_SEPARATE void dense_2x2_s16_dsp_s8_0(const int16_t *x, int16_t *y, int8_t 
             }
         }
         const int8_t *weights = p.weights;
-        for (int32_t o = 0; o < OUT_CHANNELS; o += 2) {
+        const edgec_pair_t *const row = (const edgec_pair_t *)(void *)scratch;
+        for (int32_t o = 0; o < GROUP_FILTERS; o += 2) {
             int32_t sums[4];
-            edgec_dense_2x2_dot_2x2(weights, (const edgec_pair_t *)(void *)scratch, DEPTH, sums);
+            edgec_dense_2x2_dot_2x2(weights, row, PATCH, DEPTH, sums);
             weights += PAIR_BYTES;
-            const int32_t filters = edgec_min_s32(OUT_CHANNELS - o, 2);
-            for (int32_t f = o; f < o + filters; f++) {
-                for (int32_t r = 0; r < count; r++) {
-                    const int32_t acc = p.bias[f] + sums[2 * r + (f - o)];
-                    const int32_t scaled = edgec_requantize(acc, p.multiplier[f], 32);
-                    y[(first + r) * OUT_CHANNELS + f] =
-                        (int16_t)edgec_clamp_s32(p.y_zero_point + scaled, p.low, p.high);
+            const int32_t filters = edgec_min_s32(GROUP_FILTERS - o, 2);
+            for (int32_t f = 0; f < filters; f++) {
+                const int32_t channel = o + f;
+                const int32_t at = first * OUT_CHANNELS + channel;
+                const int32_t bias = p.bias[channel];
+                {
+                    y[at] = edgec_requantize_s16(bias + sums[f], p.multiplier[channel], SHIFT,
+                                                                       p.y_zero_point, p.low, p.high);
+                }
+                if (count > 1) {
+                    y[at + OUT_CHANNELS] = edgec_requantize_s16(bias + sums[f + 2], p.multiplier[channel], SHIFT,
+                                                                       p.y_zero_point, p.low, p.high);
                 }
             }
         }

@@ -15,6 +15,7 @@ static void max_pool_s8_0(const int8_t *x, int8_t *y)
         PAD_LEFT = 1,
         DILATION_H = 1,
         DILATION_W = 1,
+        PIXEL = CHANNELS * 1,
     };
     for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
         const int32_t iy = oy * STRIDE_H - PAD_TOP;
@@ -42,16 +43,15 @@ static void max_pool_s8_0(const int8_t *x, int8_t *y)
                 }
                 continue;
             }
-            for (int32_t c = 0; c < CHANNELS; c++) {
-                int32_t largest = INT8_MIN;
-                for (int32_t ky = ky0; ky < ky1; ky++) {
-                    const int32_t row = (iy + ky * DILATION_H) * WIDTH + ix;
-                    for (int32_t kx = kx0; kx < kx1; kx++) {
-                        largest = edgec_max_s32(largest, x[(row + kx * DILATION_W) * CHANNELS + c]);
-                    }
-                }
-                y[(oy * OUT_WIDTH + ox) * CHANNELS + c] = (int8_t)largest;
-            }
+            const edgec_window_shape_t shape = {
+                .rows = ky1 - ky0,
+                .columns = kx1 - kx0,
+                .row = DILATION_H * WIDTH * PIXEL,
+                .pixel = DILATION_W * PIXEL,
+            };
+            const int32_t first = (iy + ky0 * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
+            edgec_largest_s8((const int8_t *)x + first * PIXEL,
+                             (int8_t *)y + (oy * OUT_WIDTH + ox) * PIXEL, &shape, PIXEL);
         }
     }
 }

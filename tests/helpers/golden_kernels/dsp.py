@@ -5,6 +5,7 @@ from dataclasses import replace
 import specs as s
 
 from edgec.base.dtypes import DType
+from edgec.ir import qops
 from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -12,6 +13,7 @@ from edgec.target.target import Sharing
 from golden_kernels.common import (
     ANY,
     BYTE,
+    DILATED,
     HEADS,
     INDEX,
     ODD,
@@ -34,9 +36,19 @@ def _taps(count: int) -> Window:
     return Window(count + 2, 1, 10, 3, 1, count, 1, 1, 1, 0, 0, 1, 1)
 
 
+_MATRICES = ((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5))
+
 CASES: dict[str, KernelSpec] = {
-    "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, DType.INT16, DType.INT16, 32),
-    "dense_2x2_widening": s.Dense2x2(ODD, 6, DType.INT8, DType.INT16, 31),
+    "dense_2x2_s16_dsp": s.Dense2x2(WINDOW, 7, 32),
+    "dense_2x2_widening": s.Dense2x2(ODD, 6, 31, TypedEnd(DType.INT8, DType.INT16)),
+    "dense_2x2_s16_once": s.Dense2x2(
+        WINDOW, 7, 0, TypedEnd(DType.INT16, DType.INT16, has_shifts=True, from_high=True)
+    ),
+    "dense_2x2_s16_in_parts": s.Dense2x2(
+        replace(ODD, channels=300), 6, 0, TypedEnd(DType.INT16, DType.INT16, 64, has_shifts=True)
+    ),
+    "dense_2x2_s16_groups": s.Dense2x2(WINDOW, 6, 32, None, 2, residual_shift=12),
+    "dense_2x2_s16_groups_twice": s.Dense2x2(DILATED, 8, 0, None, 4, tflite31=TWICE),
     "dense_3x2_padded": s.Dense3x2(WINDOW, 8, 32),
     "dense_3x2_odd_residual": s.Dense3x2(VALID, 7, 32, residual_shift=12),
     "dense_3x2_gathered": s.Dense3x2(ODD, 6, 32),
@@ -62,6 +74,12 @@ CASES: dict[str, KernelSpec] = {
     ),
     "depthwise_s16_dsp": s.DepthwiseS16(Window(9, 9, 16, 9, 9, 5, 5, 1, 1, 2, 2, 1, 1), 34),
     "depthwise_s16_over_time": s.DepthwiseS16(_taps(10), 34, low=0),
+    "depthwise_s16_once": s.DepthwiseS16(
+        _taps(9),
+        0,
+        typed=TypedEnd(DType.INT16, DType.INT16, has_shifts=True, from_high=True),
+        low=-32768,
+    ),
     "depthwise_over_time": s.DepthwiseDsp(_taps(10), 0, tflite31=TWICE),
     "depthwise_line_s8_dsp": s.DepthwiseLine(_taps(5), 34),
     "depthwise_line_looped": s.DepthwiseLine(_taps(29), 0, tflite31=TWICE),
@@ -79,6 +97,9 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x2_two_roundings31": s.Dense4x2(8, 32, 6, None, dual_issue=True, tflite31=TWICE),
     "dense_4x2_two_roundings31_odd": s.Dense4x2(9, 32, 5, None, any_code=True, tflite31=ANY),
     "dense_1x4_dsp": s.Dense1x4(64, 10, 32),
+    "dense_1x4_packed_dsp": s.Dense1x4Packed(64, 10, 4, 32),
+    "dense_1x4_packed_of_3": s.Dense1x4Packed(30, 36, 3, 9, rescale16=Rescale16(INDEX, table=True)),
+    "dense_1x4_packed_of_2": s.Dense1x4Packed(50, 7, 2, 0, tflite31=TWICE),
     "dense_1x4_s16": s.Dense1x4(30, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16)),
     "dense_1x4_s16_in_place": s.Dense1x4(
         32, 10, 38, typed=TypedEnd(DType.INT16, DType.INT16, even=True)
@@ -113,6 +134,12 @@ CASES: dict[str, KernelSpec] = {
     ),
     "dense_4x2_table": s.Dense4x2(8, 32, 10, Rescale16(INDEX, table=True)),
     "dense_4x2_residual": s.Dense4x2(7, 32, 9, Rescale16(WIDE, residual=True), dual_issue=True),
+    "matmul_dsp": s.MatMulDsp(*_MATRICES, DType.INT8, DType.INT8, BYTE, 6),
+    "matmul_dsp_once": s.MatMulDsp(*_MATRICES, DType.INT16, DType.INT16, qops.Once15((24,)), 4),
+    "matmul_dsp_s16": s.MatMulDsp(
+        *(*_MATRICES, DType.INT16, DType.INT8),
+        *(qops.Requant31(36, 0, -32767, 32767, DType.INT16), 6),
+    ),
     "attention_dsp": s.AttentionDsp(1, 9, 8, 2, *HEADS, 15, None),
     "attention_dsp_odd": s.AttentionDsp(2, 8, 9, 2, *HEADS, 15, None, dual_issue=True),
     "attention_dsp_biased": s.AttentionDsp(

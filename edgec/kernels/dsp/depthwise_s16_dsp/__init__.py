@@ -17,10 +17,10 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import form_of
 from edgec.kernels.common.form_ends import TypedEnd
-from edgec.kernels.common.layer_end import typed_end
+from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.weighted import CONVOLUTIONS
 from edgec.kernels.common.window import conv_window, is_depthwise
-from edgec.kernels.dsp.depthwise import HIGH_SHIFTS
+from edgec.kernels.dsp.depthwise import HIGH_SHIFTS, KINDS
 from edgec.kernels.dsp.depthwise_s8_dsp import (
     DepthwiseDsp,
     arguments,
@@ -51,7 +51,7 @@ class DepthwiseS16(DepthwiseDsp):
     Attributes:
         window: with strides of 1 or 2 and no dilation along the rows of `laid`.
         shift: right shift with a multiplier of 31 bits.
-        typed: element types and end.
+        typed: element types and end, one multiplier of 31 bits or the high word of `qops.Once15`.
         low: the least code of outputs, one of 0, -32767 and -32768.
     """
 
@@ -62,20 +62,40 @@ class DepthwiseS16(DepthwiseDsp):
     low: int = field(default=-INT16_MAX, metadata=LATER)
 
     @property
+    def kind(self) -> str:
+        """Numbers of outputs: one "offset", or "once", with shifts, by channel."""
+        return "once" if self.typed.has_shifts else "offset"
+
+    @property
+    def high_shift(self) -> int:
+        """The shift after the high word of the product, the last one of shifts by channel."""
+        return 1 if self.typed.has_shifts else self.shift - _WORD_BITS
+
+    @property
+    def is_rounded(self) -> bool:
+        """The high word is rounded."""
+        return self.high_shift == 0
+
+    @property
+    def numbers(self) -> int:
+        """The kind in C."""
+        return KINDS.index(self.kind)
+
+    @property
     def type_name(self) -> str:
         """End of C names that says which codes the outputs are."""
         return f"_s16_{_LOWS[self.low]}"
 
 
 def types(graph: Graph, node: Node) -> bool:
-    """Layers that read and give int16 by one multiplier of 31 bits and sums of 32 bits."""
+    """Layers that read and give int16 with sums of 32 bits, in a form that a high word serves."""
     form, typed = form_of(node.attrs), typed_end(graph, node)
     wide = typed is not None and (typed.x, typed.y, typed.sum_bits) == (
         DType.INT16,
         DType.INT16,
         32,
     )
-    return wide and isinstance(form, qops.Requant31)
+    return wide and (isinstance(form, qops.Requant31) or (typed is not None and typed.from_high))
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -83,8 +103,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     if not target.has_dsp or target.takes_few_kernels or not is_depthwise(graph, node):
         return False
     window, form = conv_window(graph, node), form_of(node.attrs)
-    assert isinstance(form, qops.Requant31)
-    ends = form.low in _LOWS and form.high == INT16_MAX and form.shift in HIGH_SHIFTS
+    assert isinstance(form, qops.Requant31 | qops.Once15)
+    ends = form.low in _LOWS and form.high == INT16_MAX
+    ends = ends and (isinstance(form, qops.Once15) or form.shift in HIGH_SHIFTS)
     many = window.out_pixels * window.taps * filters_of(graph, node) >= _LEAST_MACS
     if not (ends and many and serves(window)):
         return False
@@ -93,10 +114,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseS16:
     """The specification for a convolution that `accepts` accepts."""
-    form = form_of(node.attrs)
-    assert isinstance(form, qops.Requant31)
+    form, typed = form_of(node.attrs), typed_end(graph, node)
+    assert typed is not None
+    assert isinstance(form, qops.Requant31 | qops.Once15)
     window, filters = conv_window(graph, node), filters_of(graph, node)
-    return DepthwiseS16(window, form.shift, filters=filters, low=form.low)
+    shift = end_of(graph, node).shift
+    return DepthwiseS16(window, shift, filters=filters, typed=typed, low=form.low)
 
 
 FAMILY = KernelFamily(

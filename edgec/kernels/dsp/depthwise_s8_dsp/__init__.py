@@ -46,6 +46,8 @@ _MOST_UNROLLED = 20
 hold 1 KB."""
 _LARGEST_STORE = 4095
 """The largest offset that a store or an addition of Thumb-2 names (Arm DDI 0403E, A7.7)."""
+_HALF = 16
+"""Bits of a product that the high word drops beside those of a half word."""
 _MOST_TAPS = 31
 """Columns of a window: its steps are never a loop."""
 
@@ -341,7 +343,7 @@ def _streamed(spec: DepthwiseDsp, weights: Array, bias: Array, numbers: tuple[Ar
         weights: int8 [channels of y, rows, columns, 1].
         bias: int32 [channels of y].
         numbers: [channels of y] each: multipliers and, where channels have them, offsets; or
-            offsets and shifts, of which these make those.
+            offsets and shifts, of which these make those; or shifts of `qops.Once15`.
 
     Returns:
         int8 [channels of y, bytes].
@@ -362,6 +364,8 @@ def _streamed(spec: DepthwiseDsp, weights: Array, bias: Array, numbers: tuple[Ar
     multiplier, *more = numbers
     if spec.kind == "twice":
         bias, more = 2 * bias, [more[-1] - 1]
+    elif spec.kind == "once":
+        multiplier, more = multiplier.astype(np.int64) << _HALF, [more[-1] - _HALF - 1]
     words = np.stack([bias, multiplier, *more], axis=1).astype(np.int32)
     return np.concatenate([stream, words.view(np.int8)], axis=1)
 

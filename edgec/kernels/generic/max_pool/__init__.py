@@ -17,8 +17,8 @@ from edgec.kernels.common.window import Window, pooling_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
-_UNROLLED_TAPS = 16
-"""Windows of more taps are loops everywhere."""
+_UNROLLED_TAPS = 25
+"""Windows of more taps are compared by words everywhere, in loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,9 @@ class MaxPool(Plain):
     Attributes:
         window: geometry.
         dtype: element type, INT8 or INT16.
-        in_words: the core compares the numbers of a word at once (`edgec/pooling/largest.h`).
+        in_words: the core compares the numbers of a word in two instructions, so that no window
+            has code for single numbers; windows at an edge have none anywhere
+            (`edgec/pooling/largest.h`).
     """
 
     family: ClassVar[str] = "max_pool"
@@ -41,7 +43,7 @@ class MaxPool(Plain):
     def taps(self) -> tuple[tuple[int, int], ...]:
         """(row, column) of each tap, where windows inside the image have code without loops."""
         w = self.window
-        if w.taps > _UNROLLED_TAPS or not w.fits:
+        if self.in_words or w.taps > _UNROLLED_TAPS or not w.fits:
             return ()
         return tuple(itertools.product(range(w.kernel_h), range(w.kernel_w)))
 

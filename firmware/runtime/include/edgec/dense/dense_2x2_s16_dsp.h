@@ -69,14 +69,15 @@ EDGEC_INLINE void edgec_dense_2x2_widen(const int8_t *from, int16_t *to, int32_t
     "smlad %[s3], %[y], %[t], %[s3]\n\t"
 #endif
 
-/* sums[2 * pixel + filter] = the dot products of two pixels, whose second one lies `depth` int16
- * after the first, with two filters.  The pixels are aligned to words. */
+/* sums[2 * pixel + filter] = the dot products of `count` activations of two pixels, whose second one
+ * lies `depth` int16 after the first, with two filters.  The pixels are aligned to words, and `count`
+ * is a multiple of 8. */
 #if defined(__GNUC__)
 __attribute__((noinline, unused))
 #endif
 static void
 edgec_dense_2x2_dot_2x2(const int8_t *weights, const edgec_pair_t *pixels, int32_t depth,
-                        int32_t *sums) {
+                        int32_t count, int32_t *sums) {
     int32_t sum0 = 0;
     int32_t sum1 = 0;
     int32_t sum2 = 0;
@@ -84,7 +85,7 @@ edgec_dense_2x2_dot_2x2(const int8_t *weights, const edgec_pair_t *pixels, int32
 /* Without optimization a register holds the frame, and too few are left, as always with Clang. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__OPTIMIZE__) &&                  \
     !defined(__clang__)
-    const edgec_pair_t *const end = pixels + depth / 2;
+    const edgec_pair_t *const end = pixels + count / 2;
     const int32_t step = depth * 2;
     uint32_t a;
     uint32_t b;
@@ -100,7 +101,7 @@ edgec_dense_2x2_dot_2x2(const int8_t *weights, const edgec_pair_t *pixels, int32
                      : "cc", "memory");
 #else
     const edgec_pair_t *const second = pixels + depth / 2;
-    for (int32_t i = 0; i < depth / 2; i += 2) {
+    for (int32_t i = 0; i < count / 2; i += 2) {
         const uint32_t a = edgec_word_at(weights);
         const uint32_t b = edgec_word_at(weights + 4);
         sum0 = edgec_pair_dot(pixels[i], edgec_sxtb16(a), sum0);

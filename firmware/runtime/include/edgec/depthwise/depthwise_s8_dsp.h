@@ -8,8 +8,8 @@
  *
  *     planes   [rows][words][4 channels]
  *     stream   [channels]: weights as below, with bytes up to a whole word; the bias, doubled where
- *              channels have shifts of their own; the multiplier; where channels have offsets of
- *              their own, the offset, where they have shifts of their own, the shift less 1
+ *              sums are rounded twice; the multiplier; where channels have offsets of their own,
+ *              the offset, where they have shifts of their own, the shift less 1
  *
  * Weights of stride 1 are rows of 2 * STEPS bytes: a zero, the taps, one more zero where their
  * number is even; after all rows two zeros.  A step at byte i takes the pairs (i + 1, i + 2) and
@@ -23,6 +23,7 @@
 #include "edgec/arithmetic/math.h"
 #include "edgec/arithmetic/params.h"
 #include "edgec/arithmetic/tflite.h"
+#include "edgec/arithmetic/tflite_s16.h"
 #include "edgec/depthwise/unpacked_s8_dsp.h"
 
 #ifdef __cplusplus
@@ -363,10 +364,15 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
     "bne 2b\n"                                                                                     \
     ".endif\n"
 
-/* Twice the sum by the multiplier in r2, with the offset in r3, and the shift less 1, in lr. */
-#define EDGEC_DEPTHWISE_DSP_TWICE(SUM)                                                             \
+/* Sums whose channels have shifts of their own: by the multiplier in r2, with the offset in r3, and
+ * the shift less 1, in lr.  Where they are rounded twice, the sum is twice as large. */
+#define EDGEC_DEPTHWISE_DSP_SHIFTED(SUM)                                                           \
+    ".if %c[numbers] == 2\n"                                                                       \
     "add r10, r3, " SUM ", asr #31\n"                                                              \
     "smmlar " SUM ", " SUM ", r2, r10\n"                                                           \
+    ".else\n"                                                                                      \
+    "smmla " SUM ", " SUM ", r2, r3\n"                                                             \
+    ".endif\n"                                                                                     \
     "asr " SUM ", " SUM ", lr\n"
 
 /* The code of the result of EDGEC_HIGH_WORD: int8, or int16 from LOW on, of which 0, -32767 and -32768
@@ -420,9 +426,10 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
  * TAPS: columns of the window.  ROWS: of the window.  LOOPED: 1 where rows of taps are a loop.
  * STRIDE: of columns, 1 or 2.  OUTPUTS: of a band, 6 or 4 by 1, 5 or 4 by 2.  ROUNDED: 1 where the
  * high word of the product is rounded.  NUMBERS: 0; 1 where each channel has an offset; 2 where each
- * has a shift, and codes are those of edgec_requantize_twice_s8: then SHIFT is 1 and the shift of a
+ * has a shift, and codes are those of edgec_requantize_twice_s8; 3 where they are those of
+ * edgec_tflite_s16_high, with multipliers 2^16 times as large: of both SHIFT is 1, and the shift of a
  * channel, less 1, comes before it.  PITCH: bytes of y from pixel to pixel, 0: those of the task.
- * LOW: the least code: -128 of int8; 0, -32767 or -32768 of int16, with NUMBERS 0. */
+ * LOW: the least code: -128 of int8; 0, -32767 or -32768 of int16, with NUMBERS 0 or 3. */
 #define EDGEC_DEPTHWISE_DSP_ROWS(NAME, TAPS, ROWS, LOOPED, STRIDE, OUTPUTS, SHIFT, ROUNDED,        \
                                  NUMBERS, PITCH, LOW)                                                   \
     EDGEC_SEPARATE void NAME(const edgec_depthwise_dsp_task_t *task) {                             \
@@ -524,17 +531,17 @@ EDGEC_SEPARATE void edgec_depthwise_dsp_unpack(const int8_t *x, edgec_pair_t *pl
             ".endr\n"                                                                              \
             ".endif\n"                                                                             \
             "ldrd r2, r3, [sp, #(%c[room] + 56)]\n"                                                \
-            ".if %c[numbers] == 2\n"                                                               \
+            ".if %c[numbers] > 1\n"                                                                \
             "ldr lr, [sp, #(%c[room] + 84)]\n"                                                     \
-            EDGEC_DEPTHWISE_DSP_TWICE("r4")                                                        \
-            EDGEC_DEPTHWISE_DSP_TWICE("r5")                                                        \
-            EDGEC_DEPTHWISE_DSP_TWICE("r6")                                                        \
-            EDGEC_DEPTHWISE_DSP_TWICE("r7")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r4")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r5")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r6")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r7")                                                        \
             ".if %c[outputs] > 4\n"                                                                \
-            EDGEC_DEPTHWISE_DSP_TWICE("r8")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r8")                                                        \
             ".endif\n"                                                                             \
             ".if %c[outputs] > 5\n"                                                                \
-            EDGEC_DEPTHWISE_DSP_TWICE("r9")                                                        \
+            EDGEC_DEPTHWISE_DSP_SHIFTED("r9")                                                        \
             ".endif\n"                                                                             \
             ".endif\n"                                                                             \
             ".if %c[pitch] == 0\n"                                                                 \
@@ -743,7 +750,12 @@ EDGEC_INLINE void edgec_depthwise_dsp_channel(const edgec_depthwise_dsp_task_t *
                 edgec_depthwise_dsp_sum(row + column / 2 * EDGEC_DEPTHWISE_DSP_CHANNELS, column % 2,
                                         task->tap, stream, bias, form);
             int8_t *const pixel = task->y + oy * task->row + ox * task->pixel;
-            if (form->low == INT8_MIN) {
+            if (form->numbers == 3) {
+                const int8_t *const own = stream + bytes + 4;
+                const int32_t shift = (int32_t)edgec_word_at(own + 4) + 17;
+                ((int16_t *)(void *)pixel)[channel] = edgec_tflite_s16_high(
+                    sum, (int32_t)edgec_word_at(own) >> 16, shift, form->low, INT16_MAX);
+            } else if (form->low == INT8_MIN) {
                 pixel[channel] = edgec_depthwise_dsp_code(task, stream + bytes + 4, sum, form);
             } else {
                 const int32_t code = edgec_clamp_s32(
