@@ -209,7 +209,8 @@ def weighted_arguments(
         return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
     if isinstance(form, qops.Once15):
-        shifts = np.broadcast_to(np.array(form.shifts, np.int8), multiplier.shape)
+        units = graph.shape(inputs.w)[0]
+        shifts = pad(np.broadcast_to(np.array(form.shifts, np.int8), (units,)))
         return (OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high),)
     if isinstance(form, qops.Requant31) and not is_int8_layer(graph, node):
         ends = form.zero_point, form.low, form.high

@@ -57,6 +57,16 @@ EDGEC_INLINE int32x4_t edgec_neon_twice_any(int32x4_t sum, int32x4_t multiplier,
     return vqaddq_s32(vrshlq_s32(vqaddq_s32(high, away), right), zero_point);
 }
 
+/* Four codes before the bounds, as edgec_tflite_s16_end makes one of a sum of 32 bits, saturated to
+ * int32. */
+EDGEC_INLINE int32x4_t edgec_neon_once(int32x4_t sum, int32x4_t multiplier, int32x4_t shift) {
+    const int32x4_t right = vnegq_s32(shift);
+    const int64x2_t low = EDGEC_NEON_LONG_LOW(sum, multiplier);
+    const int64x2_t high = EDGEC_NEON_LONG_HIGH(sum, multiplier);
+    return vcombine_s32(vqmovn_s64(vrshlq_s64(low, vmovl_s32(vget_low_s32(right)))),
+                        vqmovn_s64(vrshlq_s64(high, vmovl_s32(vget_high_s32(right)))));
+}
+
 /* Four neighbouring int8. */
 EDGEC_INLINE int32x4_t edgec_neon_four_s8(const int8_t *from) {
     uint32_t word;
