@@ -183,8 +183,18 @@ class NeonLayer(LayerFunction):
         end = "requant31" if self.end.startswith("requant31") else self.end
         shift = self.narrow_shift if end == "requant31" else 0
         if self.end == "offset31" and self.tflite31 is not None:
-            shift = self.tflite31.shift
+            # Products are taken doubled (`edgec_neon_doubled`).
+            shift = self.tflite31.shift + 1
         return f"{end}_narrow" if shift in _NARROWING_SHIFTS else end
+
+    @property
+    def adds_zero_point(self) -> bool:
+        """The zero point of outputs is added to codes of 16 bits.
+
+        In the form of two roundings it is what is left of a channel's offset, which holds half a
+        step of the last shift besides.
+        """
+        return self.end in ("requant31", "requant31_s8", "two_roundings31")
 
     @property
     def has_limits(self) -> bool:

@@ -116,5 +116,6 @@ CASES: dict[str, KernelSpec] = {
     "add_s16_neon": s.StreamAddNeon(100),
     "add_s8_neon": s.TfliteAddNeon(100, False, 2, 0, 17),
     "add_s8_neon_difference": s.TfliteAddNeon(64, True, 0, 1, 0),
+    "add_s8_neon_halved": s.TfliteAddNeon(64, False, 0, 1, 17, a_halved=True, full_range=True),
     "lut_neon": s.LutNeon(100),
 }

@@ -175,8 +175,9 @@ def parts(spec: Dense8x8, _run: Run) -> Parts:
     return Parts(
         {
             "call": 1,
-            "tile": tiles * filters,
-            "run of a tile": runs,
+            "tile": 0 if single else tiles * filters,
+            "run of a tile": 0 if single else runs,
+            "single row": filters if single else 0,
             "vector of a tile": 0 if single else runs * spec.blocks,
             "words of a run": runs if spec.last_words else 0,
             "word of a run": runs * spec.last_words,
