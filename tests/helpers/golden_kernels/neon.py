@@ -84,6 +84,9 @@ CASES: dict[str, KernelSpec] = {
     "average_pool_short_neon": s.AveragePool(
         _ROWS, True, DType.INT8, -3, Requant31(29, 5), has_neon=True
     ),
+    "average_pool_s16_neon": s.AveragePool(
+        _ROWS, True, DType.INT16, 0, Requant31(36, 0, -32767, 32767, DType.INT16), has_neon=True
+    ),
     "max_pool_neon": s.MaxPool(_ROWS, in_words=True),
     "average_pool_codes_neon": s.AveragePool(
         _ROWS, False, DType.INT8, 0, CodeMean(0, 127), has_neon=True
