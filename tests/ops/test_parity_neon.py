@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import variable_nets
 from cross import DOT, MACHINES, check_cross, check_program, library_for, linked
-from depthwise_cases import graph_of
+from depthwise_cases import Case, add_layer, graph_of
 from depthwise_kernels import KERNELS
 from neon_layers import (
     convolutional,
@@ -228,3 +228,12 @@ def test_tables_are_looked_up_in_registers_on_a64_only(tmp_path: Path) -> None:
     assert any(isinstance(node.attrs, qops.QLut) for node in graph.nodes)
     assert "lut_neon" in families(graph, Core.CORTEX_A53, tmp_path / "a53")
     assert "elementwise" in families(graph, Core.CORTEX_A7, tmp_path / "a7")
+
+
+def test_a_single_window_with_padding_on_a_core_with_dot_products(tmp_path: Path) -> None:
+    """It is gathered as a whole: the function for one row reads one run."""
+    layer = Layer(1)
+    add_layer(layer, Case(2, 2, 64, pads=(1, 1, 0, 0)), filters=8)
+    graph = layer.builder.build()
+    program = check_cross(DOT, graph, samples_of(graph), tmp_path)
+    assert [kernel.spec.family for kernel in program.kernels] == ["dense_8x8_s8_dot"]
