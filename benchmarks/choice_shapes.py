@@ -299,6 +299,19 @@ _HELD_OUT_PLANES = (
     (10, 10, 32, 20, (5, 5), 1, (1, 2)),
 )
 _HELD_OUT_MADE_PLANES = ((9, 9, 48, 2), (3, 3, 160, 2), (6, 6, 64, 1))
+_TRAINING_WIDE_IMAGES = (
+    *((8, 8, 16, 16, (3, 3), 1), (16, 16, 3, 16, (3, 3), 1), (12, 12, 3, 8, (3, 3), 2)),
+    *((10, 10, 8, 24, (3, 3), 1), (6, 6, 32, 48, (3, 3), 1), (9, 9, 16, 20, (3, 3), 2)),
+    *((5, 7, 12, 7, (1, 1), 1), (10, 10, 16, 24, (1, 1), 1), (4, 3, 64, 33, (1, 1), 1)),
+    *((1, 11, 50, 20, (1, 1), 1), (1, 5, 100, 6, (1, 1), 1), (8, 8, 32, 64, (1, 1), 2)),
+    *((20, 10, 1, 12, (10, 4), 2), (7, 7, 6, 5, (5, 5), 1), (25, 1, 40, 16, (3, 1), 1)),
+    *((9, 5, 20, 3, (1, 1), 1), (12, 12, 5, 10, (3, 3), 1), (1, 9, 27, 31, (1, 1), 1)),
+)
+_HELD_OUT_WIDE_IMAGES = (
+    *((14, 14, 12, 20, (1, 1), 1), (12, 12, 16, 8, (3, 3), 2), (8, 8, 20, 12, (3, 3), 1)),
+    *((3, 3, 96, 24, (1, 1), 1), (7, 7, 3, 12, (5, 5), 1), (6, 6, 32, 40, (3, 3), 1)),
+    *((30, 1, 24, 32, (5, 1), 1), (10, 10, 10, 14, (3, 3), 1)),
+)
 _HELD_OUT_WIDE = ((18, 3), (72, 60), (150, 5), (64, 64), (10, 120), (28, 28), (128, 128))
 _HELD_OUT_WIDE_DEPTHWISE = (
     (8, 8, 14, (3, 3), 1),
@@ -388,6 +401,7 @@ def training() -> list[Layer]:
         found
         + _lines(_TRAINING_LINES)
         + _wide(_TRAINING_WIDE)
+        + _wide_images(_TRAINING_WIDE_IMAGES)
         + _wide_depthwise((*_TRAINING_WIDE_DEPTHWISE, *_TRAINING_WINDOWS))
         + _signs(_TRAINING_SIGNS)
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
@@ -403,6 +417,7 @@ def held_out() -> list[Layer]:
         found
         + _lines(_HELD_OUT_LINES)
         + _wide(_HELD_OUT_WIDE)
+        + _wide_images(_HELD_OUT_WIDE_IMAGES)
         + _wide_depthwise((*_HELD_OUT_WIDE_DEPTHWISE, *_HELD_OUT_WINDOWS))
         + _signs(_HELD_OUT_SIGNS)
         + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
@@ -456,6 +471,17 @@ def _wide(rows: Sequence[tuple[int, int]]) -> list[Layer]:
         Layer(1, 1, *sizes, x=x, y=y)
         for number, sizes in enumerate(rows)
         for x, y in (types if number % 2 else types[:1])
+    ]
+
+
+def _wide_images(
+    shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int]],
+) -> list[Layer]:
+    """Convolutions of int16 to int16, and every third one to int8."""
+    wide, narrow = DType.INT16, DType.INT8
+    return [
+        Layer(*shape, x=wide, y=narrow if number % 3 == 2 else wide)
+        for number, shape in enumerate(shapes)
     ]
 
 

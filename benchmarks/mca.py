@@ -3,6 +3,7 @@
     python benchmarks/mca.py                             # all cores
     python benchmarks/mca.py m4 m7 --networks resnet8-qdq --loops 5
     python benchmarks/mca.py --llvm-mca llvm-mca-19      # another version
+    python benchmarks/mca.py a53 a76 --networks resnet8 dscnn --precision int16
 
 Networks are built for a board of each core and traced.  A loop is a block of code that its own
 branch leads back to; the hottest one of each kernel is priced by edgec's model of the core and by
@@ -18,12 +19,13 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from data_folder import add_data_option, chosen_data_folder
 from profile_networks import ALL, DEFAULT, OPTIONS, model_of
 
+from edgec.base.options import CompileOptions, Precision
 from edgec.commands.compile import compile_model
 from edgec.profile.inputs import profile_input
 from edgec.report.model import Report
@@ -108,12 +110,12 @@ class Row:
         return (self.own - self.branch - self.loads - self.words) / self.other - 1
 
 
-def blocks_of(network: str, board: Board) -> Iterator[Block]:
+def blocks_of(network: str, board: Board, options: CompileOptions = OPTIONS) -> Iterator[Block]:
     """The loops of a network's kernels."""
     path, samples = model_of(network)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "built"
-        compile_model(path, board, calibration=samples, out=folder, options=OPTIONS)
+        compile_model(path, board, calibration=samples, out=folder, options=options)
         report = Report.read(folder)
         inputs = profile_input(report, None, None).arrays
         elf = folder / "firmware.elf"
@@ -263,6 +265,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--networks", nargs="+", choices=ALL, default=DEFAULT)
+    parser.add_argument(
+        "--precision", type=Precision, default=Precision.INT8, help="of activations: int8, int16"
+    )
     parser.add_argument("--loops", type=int, default=20, help="kernels at most")
     parser.add_argument("--llvm-mca", help="its name or path")
     parser.add_argument("--show", action="store_true", help="print the code of the loops, too")
@@ -270,9 +275,10 @@ def main() -> None:
     arguments = parser.parse_args()
     program = found_program(arguments.llvm_mca)
     chosen_data_folder(arguments)
+    options = replace(OPTIONS, quant=replace(OPTIONS.quant, precision=arguments.precision))
     for core in arguments.cores:
         board = load_board(BOARDS[core])
-        blocks = [each for name in arguments.networks for each in blocks_of(name, board)]
+        blocks = [each for name in arguments.networks for each in blocks_of(name, board, options)]
         found = [row_of(each, board, program) for each in hottest(blocks, arguments.loops)]
         rows = [row for row in found if row is not None]
         if not rows:

@@ -71,8 +71,11 @@ from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.binary_4x4_neon import FAMILY as NEON_BINARY
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
+from edgec.kernels.neon.dense_4x16_s16_neon import FAMILY as NEON_DENSE_4X16
 from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
+from edgec.kernels.neon.dense_8x8_s16_dot import FAMILY as DOT_DENSE_8X8_S16
 from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
+from edgec.kernels.neon.depthwise_s16_neon import FAMILY as NEON_DEPTHWISE_S16
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.plane_4x4_neon import FAMILY as NEON_PLANE_LAYERS
@@ -114,7 +117,10 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     PACKED_FILTERS,
     DOT_DENSE_8X8,
     NEON_DENSE_4X4,
+    DOT_DENSE_8X8_S16,
+    NEON_DENSE_4X16,
     NEON_DEPTHWISE,
+    NEON_DEPTHWISE_S16,
     DSP_DEPTHWISE_3X3_FEW_COLUMNS,
     DSP_DEPTHWISE_3X3_MANY_COLUMNS,
     DSP_DEPTHWISE_3X3,

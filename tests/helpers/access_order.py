@@ -71,8 +71,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_3x2(spec))
         case s.Dense4x4():
             return list(_dense_3x2(spec, 4))
-        case s.Dense8x8():
-            return list(_dense_8x8(spec))
+        case s.Dense8x8() | s.Dense4x16():
+            return list(_tiled(spec))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
         case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0() | s.Dense1x4Packed():
@@ -283,18 +283,22 @@ def _by_strips(w: Window, strip: int, together: int) -> Iterator[Event]:
                 yield from (("w", pixel * w.channels + o) for pixel in written)
 
 
-def _dense_8x8(spec: s.Dense8x8) -> Iterator[Event]:
-    w, each = spec.window, spec.out_bytes
+def _bytes_read(elements: Iterable[int], size: int) -> Iterator[Event]:
+    return (("r", size * element + byte) for element in elements for byte in range(size))
+
+
+def _tiled(spec: s.Dense8x8 | s.Dense4x16) -> Iterator[Event]:
+    w, each, lanes = spec.window, spec.out_bytes, spec.lanes
     pixels = list(_raster(w))
-    together = w.out_width if spec.reads_strip else 8
+    together = w.out_width if spec.reads_strip else len(spec.together)
     for first in range(0, spec.rows, together):
         tile = pixels[first : first + together]
         reads = {pixel for _, oy, ox in tile for pixel in _pixels(w, oy, ox)}
-        read = [("r", pixel * w.channels + c) for pixel in reads for c in range(w.channels)]
-        for o in range(0, spec.out_channels, 8):
+        read = [pixel * w.channels + c for pixel in reads for c in range(w.channels)]
+        for o in range(0, spec.out_channels, lanes):
             if spec.reads_image or o == 0:
-                yield from read
-            filters = range(o, min(o + 8, spec.out_channels))
+                yield from _bytes_read(read, spec.read_bytes)
+            filters = range(o, min(o + lanes, spec.out_channels))
             starts = [
                 (number * spec.out_channels + unit) * each
                 for number, *_ in tile
@@ -309,16 +313,16 @@ def _by_rows_of_channels(spec: s.DepthwiseNeon) -> Iterator[Event]:
         row = [(oy * w.out_width + ox, list(_pixels(w, oy, ox))) for ox in range(w.out_width)]
         if spec.copies:
             inside = {pixel for _, pixels in row for pixel in pixels}
-            yield from (
-                ("r", pixel * w.channels + c) for pixel in inside for c in range(w.channels)
-            )
-        for first in range(0, w.channels, 16):
-            channels = range(first, min(first + 16, w.channels))
+            read = [pixel * w.channels + c for pixel in inside for c in range(w.channels)]
+            yield from _bytes_read(read, spec.read_bytes)
+        for first in range(0, w.channels, spec.lanes):
+            channels = range(first, min(first + spec.lanes, w.channels))
             for start in range(0, w.out_width, spec.fold):
                 part = row[start : start + spec.fold]
                 if not spec.copies:
                     reads = {pixel for _, pixels in part for pixel in pixels}
-                    yield from (("r", pixel * w.channels + c) for pixel in reads for c in channels)
+                    read = [pixel * w.channels + c for pixel in reads for c in channels]
+                    yield from _bytes_read(read, spec.read_bytes)
                 for number, _ in part:
                     places = range(
                         (number * w.channels + first) * each,

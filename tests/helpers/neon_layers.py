@@ -126,6 +126,8 @@ def tflite_sums(seed: int) -> Graph:
             a, b, y = (QuantParams.per_tensor(0.05, each) for each in zero_points)
             low, high = layer.pick([(-128, 127), (-50, 60)])
             multipliers = [int(n) for n in rng.integers(2**30, 2**31, 3)]
+            if shifts[0] == 0:
+                multipliers[0] = 2**30  # of the operand with the larger scale
             factors = [n for pair in zip(multipliers, shifts, strict=True) for n in pair]
             form = qops.TfliteSum(
                 *zero_points[:2],

@@ -61,8 +61,11 @@ from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.binary_4x4_neon import Binary4x4
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.dense_4x16_s16_neon import Dense4x16
 from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
+from edgec.kernels.neon.dense_8x8_s16_dot import Dense8x8S16
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
+from edgec.kernels.neon.depthwise_s16_neon import DepthwiseS16Neon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.norm import NormNeon
 from edgec.kernels.neon.plane_4x4_neon import Plane4x4
@@ -102,8 +105,10 @@ __all__ = [
     "Dense3x2",
     "Dense4x2",
     "Dense4x4",
+    "Dense4x16",
     "Dense5x2",
     "Dense8x8",
+    "Dense8x8S16",
     "Depthwise",
     "Depthwise3x3",
     "Depthwise3x3FewColumns",
@@ -114,6 +119,7 @@ __all__ = [
     "DepthwiseM0",
     "DepthwiseNeon",
     "DepthwiseS16",
+    "DepthwiseS16Neon",
     "Element",
     "Elementwise",
     "ElementwiseChain",

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import neon_wide_layers
 import numpy as np
 import pytest
 import variable_nets
 from cross import DOT, MACHINES, check_cross, check_program, library_for, linked
-from depthwise_cases import graph_of
+from depthwise_cases import Case, add_layer, graph_of
 from depthwise_kernels import KERNELS
 from neon_layers import (
     convolutional,
@@ -104,6 +105,30 @@ def test_dot_products(make: Callable[[], Graph], tmp_path: Path) -> None:
     program = check_cross(DOT, graph, samples_of(graph), tmp_path)
     found = {kernel.spec.family for kernel in program.kernels}
     assert "dense_8x8_s8_dot" in found and "dense_4x4_s8_neon" not in found
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("name", ["a53", "a7", "a76"])
+@pytest.mark.parametrize(("seed", "count"), [(1, 27), pytest.param(2, 150, marks=pytest.mark.slow)])
+def test_dense_layers_of_int16(seed: int, count: int, name: str, tmp_path: Path) -> None:
+    graph = neon_wide_layers.dense_layers(seed, count)
+    machine = {**MACHINES, "a76": DOT}[name]
+    program = check_cross(machine, graph, samples_of(graph), tmp_path)
+    found = {kernel.spec.family for kernel in program.kernels}
+    narrow = {"dense_8x8_s8_dot"} if machine is DOT else {"dense_4x4_s8_neon"}
+    wide = {"dense_8x8_s16_dot"} if machine is DOT else {"dense_4x16_s16_neon"}
+    # Weights of -128, and sums of 64 bits, are left to others.
+    assert narrow | wide <= found
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(("seed", "count"), [(1, 27), pytest.param(2, 150, marks=pytest.mark.slow)])
+def test_depthwise_layers_of_int16(seed: int, count: int, machine: str, tmp_path: Path) -> None:
+    graph = neon_wide_layers.depthwise_layers(seed, count)
+    program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path)
+    found = {kernel.spec.family for kernel in program.kernels}
+    assert found == {"depthwise_s8_neon", "depthwise_s16_neon"}
 
 
 @pytest.mark.few_cases(1)
@@ -203,3 +228,12 @@ def test_tables_are_looked_up_in_registers_on_a64_only(tmp_path: Path) -> None:
     assert any(isinstance(node.attrs, qops.QLut) for node in graph.nodes)
     assert "lut_neon" in families(graph, Core.CORTEX_A53, tmp_path / "a53")
     assert "elementwise" in families(graph, Core.CORTEX_A7, tmp_path / "a7")
+
+
+def test_a_single_window_with_padding_on_a_core_with_dot_products(tmp_path: Path) -> None:
+    """It is gathered as a whole: the function for one row reads one run."""
+    layer = Layer(1)
+    add_layer(layer, Case(2, 2, 64, pads=(1, 1, 0, 0)), filters=8)
+    graph = layer.builder.build()
+    program = check_cross(DOT, graph, samples_of(graph), tmp_path)
+    assert [kernel.spec.family for kernel in program.kernels] == ["dense_8x8_s8_dot"]

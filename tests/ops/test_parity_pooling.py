@@ -27,11 +27,31 @@ def image(net: Net, channels: int) -> str:
     return net.input((1, net.integer(2, 7), net.integer(2, 7), channels))
 
 
-def largest_s16(net: Net, channels: int) -> None:
+WIDE = QuantParams.per_tensor(0.01, 0, DType.INT16)
+
+
+def wide_image(net: Net, channels: int) -> tuple[str, tuple[int, ...]]:
     shape = (1, net.integer(2, 7), net.integer(2, 7), channels)
-    quant = QuantParams.per_tensor(0.01, 0, DType.INT16)
-    x = net.builder.value(Value(f"wide {len(net.builder.values)}", shape, DType.INT16, quant))
+    x = net.builder.value(Value(f"wide {len(net.builder.values)}", shape, DType.INT16, WIDE))
     net.builder.inputs.append(x)
+    return x, shape
+
+
+def mean_s16(net: Net, channels: int) -> None:
+    x, shape = wide_image(net, channels)
+    window = any_window(net, *shape[1:3])
+    taps, shift = window[0][0] * window[0][1], net.pick([31, 34])
+    real = net.rng.uniform(0.2, 1.9) * 2.0**shift / np.maximum(np.arange(taps + 1), 1)
+    multiplier = net.constant(np.minimum(real, 2.0**31 - 1).astype(np.int32))
+    form = qops.Requant31(shift, 0, -32767, 32767, DType.INT16)
+    attrs = qops.QAveragePool(*window, net.chance(), form)
+    y = Value(f"{x} mean", infer_shape(attrs, [shape, (taps + 1,)]), DType.INT16, WIDE)
+    net.builder.node("mean", attrs, [x, multiplier], [net.builder.value(y)])
+
+
+def largest_s16(net: Net, channels: int) -> None:
+    x, shape = wide_image(net, channels)
+    quant = WIDE
     attrs = qops.QMaxPool(*any_window(net, *shape[1:3]))
     y = Value(f"{x} pooled", attrs.infer_shape(attrs.Inputs(shape)), DType.INT16, quant)
     net.builder.node("pool", attrs, [x], [net.builder.value(y)])
@@ -48,6 +68,7 @@ def pools(seed: int, wide: bool = False) -> Graph:
             average_pool_codes(net, image(net, channels))
         if wide:
             largest_s16(net, channels)
+            mean_s16(net, channels)
     return net.build()
 
 

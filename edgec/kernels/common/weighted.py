@@ -209,7 +209,7 @@ def weighted_arguments(
         return (_tflite_params((*stored, factors), arrays, pool, codes),)
     constants = (*stored, pool.add("multipliers", multiplier))
     if isinstance(form, qops.Once15):
-        (shifts,) = _form_numbers(graph, node)
+        shifts = pad(*_form_numbers(graph, node))
         return (OnceParams(*constants, pool.add("shifts", shifts), form.low, form.high),)
     if isinstance(form, qops.Requant31) and not is_int8_layer(graph, node):
         ends = form.zero_point, form.low, form.high

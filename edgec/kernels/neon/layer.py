@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.ir.graph import Node
-from edgec.ir.weighted import form_of, residual_of
+from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import form_of, input_zero_point, is_int8_layer, residual_of
+from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.layer_end import typed_end
 
 WIDE = 16
 HALF = 8
@@ -16,6 +19,7 @@ _LEAST_HIGH_SHIFT = 32
 """Least shift after which the high half of a doubled product is enough (Arm A64 ISA, SQDMULH)."""
 _HALF_BITS = 16
 """Shift of RADDHN for 32-bit elements (Arm A64 ISA)."""
+_SUM_BITS = 32
 _NARROWING_SHIFTS = range(1, 17)
 """Shifts of SQRSHRN for 32-bit elements (Arm A64 ISA)."""
 
@@ -79,10 +83,36 @@ class Block:
 
 
 def has_full_range(node: Node) -> bool:
-    """Whether the codes of a layer with weights have no bounds but those of int8."""
+    """Whether the codes of a layer with weights have no bounds but those of their type."""
     form = residual_of(node.attrs) or form_of(node.attrs)
     bounds = (getattr(form, "low", None), getattr(form, "high", None))
-    return bounds == (INT8_MIN, INT8_MAX)
+    wide = getattr(form, "dtype", DType.INT8) is DType.INT16
+    return bounds == ((INT16_MIN, INT16_MAX) if wide else (INT8_MIN, INT8_MAX))
+
+
+def reads_int8(graph: Graph, node: Node) -> bool:
+    """Whether NEON ends a layer with weights that reads int8: one of int8, or one that gives
+    int16.
+    """
+    return is_int8_layer(graph, node) or _ends_typed(graph, node, DType.INT8) is not None
+
+
+def reads_int16(graph: Graph, node: Node) -> bool:
+    """Whether NEON ends a layer with weights that reads int16, and gives int8 or int16."""
+    return _ends_typed(graph, node, DType.INT16) is not None
+
+
+def _ends_typed(graph: Graph, node: Node, x: DType) -> TypedEnd | None:
+    """The end of a layer that reads `x`, if one of both types is int16 and its sums have 32
+    bits.
+    """
+    typed = typed_end(graph, node)
+    if typed is None or typed.x is not x or typed.sum_bits > _SUM_BITS:
+        return None
+    centred = x is DType.INT8 or input_zero_point(graph, node) == 0
+    zero_point = getattr(form_of(node.attrs), "zero_point", 0)
+    ends = typed.y is DType.INT8 or zero_point == 0
+    return typed if centred and ends and residual_of(node.attrs) is None else None
 
 
 class NeonLayer(LayerFunction):
@@ -150,16 +180,36 @@ class NeonLayer(LayerFunction):
         """The end of a layer up to int16: `end`, with `_narrow` where one instruction does the last
         shift and the narrowing to int16.
         """
-        end = "requant31" if self.end == "requant31_added" else self.end
+        end = "requant31" if self.end.startswith("requant31") else self.end
         shift = self.narrow_shift if end == "requant31" else 0
         if self.end == "offset31" and self.tflite31 is not None:
-            shift = self.tflite31.shift
+            # Products are taken doubled (`edgec_neon_doubled`).
+            shift = self.tflite31.shift + 1
         return f"{end}_narrow" if shift in _NARROWING_SHIFTS else end
+
+    @property
+    def adds_zero_point(self) -> bool:
+        """The zero point of outputs is added to codes of 16 bits.
+
+        In the form of two roundings it is what is left of a channel's offset, which holds half a
+        step of the last shift besides.
+        """
+        return self.end in ("requant31", "requant31_s8", "two_roundings31")
 
     @property
     def has_limits(self) -> bool:
         """Codes are bounded by those of the argument struct."""
         return not self.saturates and not self.adds
+
+    @property
+    def limits(self) -> tuple[str, str]:
+        """The names of these bounds in the argument struct."""
+        return ("act_min", "act_max") if self.typed is None else ("low", "high")
+
+    @property
+    def gives_int16(self) -> bool:
+        """Outputs are int16 by a form that `TypedEnd` describes."""
+        return self.typed is not None and self.typed.y is DType.INT16
 
     @property
     def stores(self) -> str:

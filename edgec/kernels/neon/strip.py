@@ -12,9 +12,17 @@ SPARE_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """The rows of a window, as wide as all windows of a row of outputs, padding included."""
+    """The rows of a window, as wide as all windows of a row of outputs, padding included.
+
+    Attributes:
+        window: geometry.
+        element_bytes: bytes of an element of x: 1, or 2 of int16, whose zero point is 0.
+        splits: the two bytes of an element go to planes of their own (`edgec/dense/split_neon.h`).
+    """
 
     window: Window
+    element_bytes: int = 1
+    splits: bool = False
 
     @property
     def width(self) -> int:
@@ -22,17 +30,32 @@ class Strip:
         return (self.window.out_width - 1) * self.window.stride_w + self.window.reach_w
 
     @property
-    def pitch(self) -> int:
-        """Bytes of a copied row."""
-        return self.width * self.window.channels
+    def pixel(self) -> int:
+        """Bytes of a column of a copied row."""
+        return self.window.channels * (1 if self.splits else self.element_bytes)
 
     @property
-    def copied_bytes(self) -> int:
-        """Bytes of x in a copied row."""
+    def pitch(self) -> int:
+        """Bytes of a copied row."""
+        return self.width * self.pixel
+
+    @property
+    def copied(self) -> int:
+        """Elements of x in a copied row."""
         columns = min(self.window.width, self.width - self.window.pad_left)
         return max(columns, 0) * self.window.channels
 
     @property
+    def copied_bytes(self) -> int:
+        """Bytes of x in a copied row."""
+        return self.copied * self.element_bytes
+
+    @property
+    def plane_bytes(self) -> int:
+        """Bytes of all copied rows, or of one plane of them, and of what a vector reads beyond."""
+        return self.window.kernel_h * self.pitch + SPARE_BYTES
+
+    @property
     def size_bytes(self) -> int:
         """Bytes of all copied rows, and of what a vector reads beyond them."""
-        return self.window.kernel_h * self.pitch + SPARE_BYTES
+        return self.plane_bytes * (2 if self.splits else 1)

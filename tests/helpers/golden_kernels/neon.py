@@ -4,7 +4,7 @@ import specs as s
 
 from edgec.base.dtypes import DType
 from edgec.ir.qops import CodeMean, Requant31
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from golden_kernels.common import (
@@ -31,6 +31,11 @@ _NEIGHBOURS = Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1)
 _ROW = Window(1, 1, 100, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1)
 _RUNS = Window(9, 9, 32, 5, 5, 3, 3, 2, 2, 1, 1, 1, 1)
 _COLUMN = ((0, 2), (1,))
+_S16 = TypedEnd(DType.INT16, DType.INT16)
+_TO_S8 = TypedEnd(DType.INT16, DType.INT8)
+_TO_S16 = TypedEnd(DType.INT8, DType.INT16)
+_ONCE = TypedEnd(DType.INT16, DType.INT16, has_shifts=True)
+_SINGLE = tuple((tap,) for tap in range(9))
 
 CASES: dict[str, KernelSpec] = {
     "dense_4x4_offset31": s.Dense4x4(POINTWISE, 7, 0, tflite31=OFFSET),
@@ -53,11 +58,34 @@ CASES: dict[str, KernelSpec] = {
     "dense_8x8_table": s.Dense8x8(POINTWISE, 7, 9, rescale16=Rescale16(INDEX, table=True)),
     "dense_8x8_residual": s.Dense8x8(POINTWISE, 9, 9, rescale16=Rescale16(WIDE, residual=True)),
     "dense_8x8_narrow": s.Dense8x8(ODD, 17, 9, rescale16=Rescale16(BYTE)),
+    "dense_4x4_to_s16": s.Dense4x4(POINTWISE, 7, 31, typed=_TO_S16),
+    "dense_8x8_to_s16": s.Dense8x8(ODD, 9, 31, typed=_TO_S16),
+    "dense_4x16": s.Dense4x16(_NEIGHBOURS, 40, 38, typed=_S16),
+    "dense_4x16_eight": s.Dense4x16(_NEIGHBOURS, 17, 38, typed=_S16, lanes=8),
+    "dense_4x16_single": s.Dense4x16(_ROW, 10, 38, typed=_TO_S8, full_range=True),
+    "dense_4x16_windows": s.Dense4x16(DILATED, 8, 0, typed=_ONCE),
+    "dense_4x16_image": s.Dense4x16(POINTWISE, 25, 36, typed=_S16, full_range=True),
+    "dense_8x8_s16": s.Dense8x8S16(_NEIGHBOURS, 40, 38, typed=_S16),
+    "dense_8x8_s16_single": s.Dense8x8S16(_ROW, 10, 38, typed=_TO_S8),
+    "dense_8x8_s16_windows": s.Dense8x8S16(DILATED, 8, 0, typed=_ONCE),
+    "dense_8x8_s16_image": s.Dense8x8S16(POINTWISE, 25, 36, typed=_S16, full_range=True),
+    "dense_8x8_s16_runs": s.Dense8x8S16(_RUNS, 7, 38, typed=_S16),
+    "depthwise_s16_neon": s.DepthwiseS16Neon(planes(9, 2), _SINGLE, 38, typed=_S16),
+    "depthwise_s16_neon_in_place": s.DepthwiseS16Neon(_ROWS, _SINGLE[:3], 38, typed=_S16),
+    "depthwise_s16_neon_folded": s.DepthwiseS16Neon(WINDOW, _SINGLE, 30, typed=_TO_S8),
+    "depthwise_s16_neon_once": s.DepthwiseS16Neon(ODD, _SINGLE[:4], 0, typed=_ONCE),
+    "depthwise_s16_neon_looped": s.DepthwiseS16Neon(
+        _LINE, tuple((tap,) for tap in range(71)), 38, typed=_S16
+    ),
+    "depthwise_neon_to_s16": s.DepthwiseNeon(planes(9, 2), _PAIRS, 30, typed=_TO_S16),
     "average_pool_neon": s.AveragePool(
         _ROWS, True, DType.INT8, -3, Requant31(32, 5), has_neon=True
     ),
     "average_pool_short_neon": s.AveragePool(
         _ROWS, True, DType.INT8, -3, Requant31(29, 5), has_neon=True
+    ),
+    "average_pool_s16_neon": s.AveragePool(
+        _ROWS, True, DType.INT16, 0, Requant31(36, 0, -32767, 32767, DType.INT16), has_neon=True
     ),
     "max_pool_neon": s.MaxPool(_ROWS, in_words=True),
     "average_pool_codes_neon": s.AveragePool(
@@ -91,5 +119,6 @@ CASES: dict[str, KernelSpec] = {
     "add_s16_neon": s.StreamAddNeon(100),
     "add_s8_neon": s.TfliteAddNeon(100, False, 2, 0, 17),
     "add_s8_neon_difference": s.TfliteAddNeon(64, True, 0, 1, 0),
+    "add_s8_neon_halved": s.TfliteAddNeon(64, False, 0, 1, 17, a_halved=True, full_range=True),
     "lut_neon": s.LutNeon(100),
 }

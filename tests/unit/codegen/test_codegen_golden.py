@@ -112,7 +112,9 @@ def _compiles(name: str, target: tuple[str, ...]) -> bool:
         return "-mcpu=cortex-a76" in target
     if compiler == "avr-gcc" and "dsp" in KERNELS[name].template.parts:
         return False
-    if name == "lut_neon" or getattr(KERNELS[name], "paired", False):
+    spec = KERNELS[name]
+    a64 = getattr(spec, "paired", False) or getattr(spec, "has_sixteen", False)
+    if name == "lut_neon" or a64:
         return compiler.startswith("aarch64")
     return name not in _NEON or "-linux-" in compiler
 

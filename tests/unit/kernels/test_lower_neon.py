@@ -19,18 +19,22 @@ from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
-from edgec.kernels.common.form_ends import Rescale16
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
 from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
+from edgec.kernels.neon.dense_4x16_s16_neon import Dense4x16
+from edgec.kernels.neon.dense_4x16_s16_neon import packed as packed_eights
 from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
 from edgec.kernels.neon.dense_8x8_s8_dot import packed as packed_words
+from edgec.kernels.neon.dense_8x8_s16_dot import Dense8x8S16
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s8_neon.channels import groups_of
 from edgec.kernels.neon.depthwise_s8_neon.channels import packed as packed_channels
+from edgec.kernels.neon.depthwise_s16_neon import DepthwiseS16Neon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.pairs import packed_pairs, pairs_of, places_of
 from edgec.kernels.neon.rescale import RescaleNeon
@@ -41,6 +45,10 @@ from edgec.target.target import Target
 
 A53 = bare_target(Core.CORTEX_A53)
 A7 = bare_target(Core.CORTEX_A7)
+_TYPED = tuple(
+    TypedEnd(x, y) for x in (DType.INT8, DType.INT16) for y in (DType.INT8, DType.INT16)
+)[1:]
+"""Element types of which one at least is int16."""
 _WINDOWS = (
     Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1),
     Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
@@ -179,6 +187,10 @@ def test_distance_of_depthwise_layers_is_the_least_of_the_spelled_out_order(wind
     spec = DepthwiseNeon(window, groups, 38)
     assert distances(spec) == (surely_legal_distance(events_of(spec)),)
     assert distances(DepthwiseNeon(window, groups, 38, residual_shift=9))[1] == 0
+    for typed in _TYPED:
+        kind = DepthwiseNeon if typed.x is DType.INT8 else DepthwiseS16Neon
+        wide = kind(window, groups, 38, typed=typed)
+        assert distances(wide) == (surely_legal_distance(events_of(wide)),), typed
 
 
 _DENSE = (
@@ -197,6 +209,21 @@ def test_distance_of_dot_products_is_the_least_of_their_order(window: Window, fi
     spec = Dense8x8(window, filters, 38)
     assert distances(spec) == (surely_legal_distance(events_of(spec)),)
     assert distances(Dense8x8(window, filters, 38, residual_shift=9))[1] == 0
+    narrow, *wide = _TYPED
+    specs = [Dense8x8(window, filters, 38, typed=narrow)]
+    specs += [kind(window, filters, 38, typed=t) for t in wide for kind in (Dense4x16, Dense8x8S16)]
+    specs += [Dense4x16(window, filters, 38, typed=t, lanes=8) for t in wide]
+    for each in specs:
+        assert distances(each) == (surely_legal_distance(events_of(each)),), each
+
+
+def test_weights_of_int16_layers_are_eight_filters_side_by_side() -> None:
+    weights = np.arange(9 * 2 * 5).reshape(9, 2, 1, 5).astype(np.int8)
+    found = packed_eights(weights, 2)
+    assert found.shape == (2, 2, 8, 8)
+    for unit, line, at in itertools.product(range(16), range(2), range(8)):
+        expected = weights[unit, line, 0, at] if unit < 9 and at < 5 else 0
+        assert found[unit // 8, line, at, unit % 8] == expected
 
 
 def test_dot_products_read_rows_in_all_three_ways() -> None:

@@ -172,7 +172,10 @@ def test_families_for_weight_pools_share_a_table_and_are_chosen_for_flash() -> N
 @pytest.mark.parametrize("board", ["raspberry_pi_2", "raspberry_pi_3", "raspberry_pi_5"])
 @pytest.mark.parametrize("kernel", [3, 1])
 def test_neon_takes_pools_by_price(board: str, kernel: int) -> None:
-    """Nine taps share a response; where one filter in each has it, products are fewer."""
+    """Nine taps share a response; where one filter in each has it, products are fewer, and so they
+    are with dot products.
+    """
+    pays = kernel == 3 and board != "raspberry_pi_5"
     rng = np.random.default_rng(4)
     pool = rng.integers(-14, 15, (64, 8)).astype(np.int8)
     indices = rng.integers(0, 64, (64, kernel, kernel, 8)).astype(np.uint16)
@@ -183,8 +186,8 @@ def test_neon_takes_pools_by_price(board: str, kernel: int) -> None:
     neon = [way for way in ways if isinstance(way.spec, PooledConvNeon)]
     assert all(way.response_shift == 0 for way in neon)
     assert len({way.spec for way in neon}) == len(neon) > 4
-    assert (best in neon) == (kernel == 3)
-    assert best.kernel is (PoolKernel.RESPONSES if kernel == 3 else PoolKernel.EXPAND)
+    assert (best in neon) == pays
+    assert best.kernel is (PoolKernel.RESPONSES if pays else PoolKernel.EXPAND)
 
 
 @pytest.mark.parametrize(

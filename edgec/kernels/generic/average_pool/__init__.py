@@ -21,6 +21,10 @@ from edgec.target.target import Target
 _WORD = 4
 _VECTOR = 16
 """Channels of a word, and of a vector of NEON."""
+_EIGHT = 8
+"""Channels of int16 of a vector."""
+_MOST_WIDE_TAPS = 65_535
+"""Sums of as many int16 fit 32 bits."""
 _SPAN = 255
 """Largest difference of two codes of int8."""
 _HIGH_WORD = 32
@@ -107,6 +111,9 @@ class AveragePool(Plain):
         """Channels that are summed up at a time (`edgec/pooling/sums_s8.h`): a vector of NEON, a
         word, or one.
         """
+        if self.x is DType.INT16:
+            whole = self.window.channels % _EIGHT == 0 and self.window.taps <= _MOST_WIDE_TAPS
+            return _EIGHT if self.has_neon and whole else 1
         if self.window.taps > _MOST_TAPS or self.x is not DType.INT8:
             return 1
         sizes = (_VECTOR, _WORD) if self.has_neon else (_WORD,)
@@ -120,6 +127,8 @@ class AveragePool(Plain):
     @property
     def sums(self) -> str:
         """The C function that sums up as many."""
+        if self.x is DType.INT16:
+            return "edgec_window_sums_s16_neon"
         return "edgec_window_sums_neon" if self.together == _VECTOR else "edgec_window_sums"
 
     @property

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool, Params
@@ -20,6 +22,8 @@ from edgec.target.target import Target
 _BITS = 20
 """Fraction bits of the steps that sums of int8 have."""
 _EIGHT = 8
+_HALF = 1 << 30
+"""Multiplier of 1/2: that of the operand with the larger scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class TfliteAddNeon(Plain):
         count: elements.
         subtracts: it is a difference.
         a_right, b_right, y_right: right shifts after the products.
+        a_halved, b_halved: the operand is multiplied by 1/2, which is exact.
+        full_range: the bounds of outputs are those of int8.
     """
 
     family: ClassVar[str] = "add_s8_neon"
@@ -40,6 +46,9 @@ class TfliteAddNeon(Plain):
     a_right: int
     b_right: int
     y_right: int
+    a_halved: bool = field(default=False, metadata=LATER)
+    b_halved: bool = field(default=False, metadata=LATER)
+    full_range: bool = field(default=False, metadata=LATER)
 
     @property
     def rest(self) -> int:
@@ -82,7 +91,12 @@ def spec(graph: Graph, node: Node, _target: Target) -> TfliteAddNeon:
     form = node.attrs_as(qops.QAdd).form
     assert isinstance(form, qops.TfliteSum)
     count = math.prod(graph.shape(node.output))
-    return TfliteAddNeon(count, form.subtracts, form.a_right, form.b_right, form.y_right)
+    return TfliteAddNeon(
+        *(count, form.subtracts, form.a_right, form.b_right, form.y_right),
+        a_halved=(form.a_multiplier, form.a_right) == (_HALF, 0),
+        b_halved=(form.b_multiplier, form.b_right) == (_HALF, 0),
+        full_range=(form.low, form.high) == (INT8_MIN, INT8_MAX),
+    )
 
 
 def overlap(_spec: TfliteAddNeon) -> Distances:

@@ -12,10 +12,11 @@ from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import Dense
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.form_ends import TypedEnd
+from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.parts import Parts, Run
@@ -23,7 +24,7 @@ from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighte
 from edgec.kernels.common.window import Window, dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
-from edgec.kernels.neon.layer import NeonLayer, has_full_range
+from edgec.kernels.neon.layer import NeonLayer, has_full_range, reads_int8
 from edgec.kernels.neon.pairs import (
     MOST_PLACES,
     order_step,
@@ -68,6 +69,7 @@ class Dense4x4(Dense, NeonLayer):
     template: ClassVar[Path] = template_beside(__file__, "dense_4x4_s8_neon")
     paired: bool = field(default=False, metadata=LATER)
     full_range: bool = field(default=False, metadata=LATER)
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
     def blocks(self) -> int:
@@ -247,8 +249,14 @@ def spec(graph: Graph, node: Node, target: Target) -> Dense4x4:
     paired = target.is_aarch64 and (
         _has_packed_strip(window) or (_fits(places_of(weights[0].size)) and pays(pairs_of(weights)))
     )
-    ranges = has_full_range(node)
-    return Dense4x4(window, len(weights), *end_of(graph, node), paired=paired, full_range=ranges)
+    return Dense4x4(
+        window,
+        len(weights),
+        *end_of(graph, node),
+        paired=paired,
+        full_range=has_full_range(node),
+        typed=typed_end(graph, node),
+    )
 
 
 def _has_packed_strip(window: Window) -> bool:
@@ -321,7 +329,7 @@ def parts(spec: Dense4x4, _run: Run) -> Parts:
 FAMILY = KernelFamily(
     spec_type=Dense4x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=is_int8_layer,
+    types=reads_int8,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
-from edgec.kernels.common.dense import Dense
-from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.overlap import by_blocks, pixel_distance, with_ending
+from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
-from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.layer import HALF, WIDE, Block, NeonLayer, has_full_range
-from edgec.kernels.neon.strip import Strip
+from edgec.kernels.family import KernelFamily, template_beside
+from edgec.kernels.neon.layer import HALF, WIDE, Block, has_full_range, reads_int8
+from edgec.kernels.neon.tiled import TiledDense, overlap, padded
 from edgec.target.target import Target
 
-ROWS = 8
 FILTERS = 8
-"""Rows, and filters, whose sums are computed together."""
-_WORD = 4
+"""Filters whose sums are computed together."""
+WORD = 4
 """Products that one instruction adds up."""
 _BLOCK, _LAST_WORD, _ROWS_READ, _LINE = 78, 17, 8, 12
 """Instructions of a tile's block, of a word after the blocks of a run, of reading eight vectors for
 these, and of a run itself (`edgec/dense/dense_8x8_s8_dot.h`).
 """
-_COPY = 14
-"""Instructions that finding and copying a row of x, or a tap of a window, takes, about."""
 
 
 @dataclass(frozen=True, slots=True)
-class Dense8x8(Dense, NeonLayer):
+class Dense8x8(TiledDense):
     """Convolution of one group, or matrix product, eight rows by eight filters at a time:
     `edgec/dense/dense_8x8_s8_dot.h`.
 
@@ -49,90 +42,35 @@ class Dense8x8(Dense, NeonLayer):
 
     family: ClassVar[str] = "dense_8x8_s8_dot"
     template: ClassVar[Path] = template_beside(__file__, "dense_8x8_s8_dot")
-    full_range: bool = field(default=False, metadata=LATER)
+    tile_rows: ClassVar[int] = 8
+    alignment: ClassVar[int] = WIDE
 
     @property
-    def is_product(self) -> bool:
-        """A row of y needs one row of x."""
-        return self.window.is_pointwise
+    def lanes(self) -> int:
+        """Filters whose sums are computed together."""
+        return FILTERS
 
-    @property
-    def reads_image(self) -> bool:
-        """Rows of x are read where they are."""
-        return self.is_product and self.depth % WIDE == 0
-
-    @property
-    def reads_strip(self) -> bool:
-        """Windows are read where they are in copied rows of x; else they are gathered.
-
-        A row of a window is one run of these, of which the last vector may hold more than that.
-        """
-        w = self.window
-        if w.dilation_w > 1 or self.is_product:
-            return False
-        filters = -(-self.out_channels // FILTERS)
-        tiles = w.out_height * -(-w.out_width // ROWS)
-        run = w.kernel_w * w.channels
-        in_rows = tiles * filters * w.kernel_h * _instructions(run)
-        at_once = -(-self.rows // ROWS) * filters * _instructions(self.depth)
-        copied = w.out_height * w.kernel_h * (2 * _vectors(self.strip.pitch) + _COPY)
-        if self.copies_runs and w.out_width > 1:
-            gathered = copied + self.rows * w.kernel_h * (2 * _vectors(run) + _LINE)
-        else:
-            gathered = self.rows * (w.taps * _COPY + 2 * _vectors(self.depth))
-        return in_rows + copied < at_once + gathered
-
-    @property
-    def gathers_strip(self) -> bool:
-        """Windows are gathered from copied rows of x, padding included."""
-        if self.is_product or self.reads_strip:
-            return False
-        return self.copies_runs and self.window.out_width > 1
-
-    @property
-    def rows_come(self) -> str:
-        """Source of rows, unless `reads_strip`: x as it lies ("image"), copies of its
-        rows ("product"), windows gathered from x ("gathered") or from copied rows ("strip").
-        """
-        if self.is_product:
-            return "image" if self.reads_image else "product"
-        return "strip" if self.gathers_strip else "gathered"
-
-    @property
-    def copies_rows(self) -> bool:
-        """There are copied rows of x."""
-        return self.reads_strip or self.gathers_strip
-
-    @property
-    def strip(self) -> Strip:
-        """The rows of x that are copied."""
-        return Strip(self.window)
-
-    @property
-    def copies_runs(self) -> bool:
-        """A window is gathered row by row; else tap by tap."""
-        return self.window.columns_are_runs
-
-    @property
-    def lines(self) -> int:
-        """Runs of memory of a window."""
-        return self.window.kernel_h if self.reads_strip else 1
+    def run_instructions(self, run: int) -> int:
+        """Instructions of a tile that reads a run of values."""
+        blocks, last = divmod(_words(run), WORD)
+        read = blocks * _BLOCK + last * _LAST_WORD + (_ROWS_READ if last else 0)
+        return (2 if self.splits else 1) * (read + _LINE)
 
     @property
     def words(self) -> int:
         """Words of four weights of such a run as they are stored; of a single row whole blocks."""
         run = self.depth // self.lines
-        return _vectors(run) * _WORD if self.is_single else _words(run)
+        return self.vectors(run) * WORD if self.is_single else _words(run)
 
     @property
     def blocks(self) -> int:
         """Whole blocks of sixteen values of such a run."""
-        return self.words // _WORD
+        return self.words // WORD
 
     @property
     def last_words(self) -> int:
         """Words after these."""
-        return self.words % _WORD
+        return self.words % WORD
 
     @property
     def pairs(self) -> int:
@@ -154,14 +92,9 @@ class Dense8x8(Dense, NeonLayer):
         return tuple(f"EDGEC_NEON_DOT_{piece}" for piece in pieces)
 
     @property
-    def is_whole(self) -> bool:
-        """All tiles have as many rows as are computed together."""
-        return (self.window.out_width if self.reads_strip else self.rows) % len(self.together) == 0
-
-    @property
     def stored_bytes(self) -> int:
         """Bytes of the weights of eight filters."""
-        return self.lines * self.words * _WORD * FILTERS
+        return self.lines * self.words * WORD * FILTERS
 
     @property
     def step(self) -> int:
@@ -169,48 +102,9 @@ class Dense8x8(Dense, NeonLayer):
         return self.strip.pitch - self.blocks * WIDE if self.reads_strip else 0
 
     @property
-    def pixel(self) -> int:
-        """Bytes from a row of x, as it is read, to the next one."""
-        if self.reads_strip:
-            return self.window.stride_w * self.window.channels
-        return self.depth if self.reads_image else _vectors(self.depth) * WIDE
-
-    @property
-    def is_single(self) -> bool:
-        """There is one row."""
-        return self.rows == 1
-
-    @property
-    def together(self) -> range:
-        """Numbers of the rows of a tile."""
-        return range(1 if self.is_single else ROWS)
-
-    @property
-    def counts(self) -> tuple[str, ...]:
-        """C name of the number of rows of a tile; none where that is always the same."""
-        return () if self.is_whole else ("count",)
-
-    @property
-    def places(self) -> tuple[str, ...]:
-        """C expressions of the rows of a tile: their numbers, at most that of the last one."""
-        if self.is_whole:
-            return tuple(map(str, self.together))
-        return tuple(f"edgec_min_s32(count - 1, {t})" for t in self.together)
-
-    @property
     def next_line(self) -> str:
         """C macro of the step from a run to the next one: `edgec/dense/dense_8x8_s8_dot.h`."""
         return "EDGEC_NEON_DOT_NEXT" if self.lines > 1 else "EDGEC_NEON_DOT_NO_NEXT"
-
-    @property
-    def full(self) -> int:
-        """Filters in full blocks."""
-        return self.out_channels // FILTERS * FILTERS
-
-    @property
-    def block(self) -> Block:
-        """Eight filters."""
-        return Block(HALF, HALF)
 
     @property
     def rest(self) -> Block | None:
@@ -218,68 +112,13 @@ class Dense8x8(Dense, NeonLayer):
         count = self.out_channels - self.full
         return Block(HALF, count) if count else None
 
-    @property
-    def extras(self) -> tuple[tuple[str, str], ...]:
-        """Arguments of a tile's function besides parameters: C parameter and argument."""
-        return self.tile_extras("added")
-
-    @property
-    def reads_padding(self) -> bool:
-        """Copied rows or windows may hold padding, whose value is in the argument struct."""
-        if self.is_product:
-            return False
-        clipped = self.window.rows_clipped or self.window.cols_clipped
-        return self.copies_rows or clipped or not self.copies_runs
-
-    @property
-    def windows_at(self) -> int:
-        """Place of gathered windows in scratch, after copied rows of x; a multiple of 16."""
-        return -(-self.strip.size_bytes // WIDE) * WIDE if self.gathers_strip else 0
-
-    @property
-    def windows_bytes(self) -> int:
-        """Bytes of gathered windows, and of what a vector writes beyond them."""
-        if self.reads_image or self.reads_strip:
-            return 0
-        return len(self.together) * self.pixel + self.gathers_strip * WIDE
-
-    @property
-    def rows_bytes(self) -> int:
-        """Bytes of copied rows and of gathered windows."""
-        return self.strip.size_bytes if self.reads_strip else self.windows_at + self.windows_bytes
-
-    @property
-    def added_at(self) -> int:
-        """Place of the residual of a tile in scratch; a multiple of 16."""
-        return -(-self.rows_bytes // WIDE) * WIDE
-
-    @property
-    def scratch_bytes(self) -> int:
-        """Copied rows, and the residual of a tile.
-
-        Some bytes where there are neither: the function has the argument in any case.
-        """
-        if not self.adds:
-            return max(self.rows_bytes, WIDE)
-        return self.added_at + (ROWS * self.out_channels + FILTERS) * self.out_bytes
-
     def describe(self) -> str:
         """Operator, shapes and blocking in words, for a comment in C."""
         return self._described("eight")
 
 
-def _instructions(run: int) -> int:
-    """Instructions of a tile of eight rows with eight filters that read a run of values."""
-    blocks, last = divmod(_words(run), _WORD)
-    return blocks * _BLOCK + last * _LAST_WORD + (_ROWS_READ if last else 0) + _LINE
-
-
-def _vectors(values: int) -> int:
-    return -(-values // WIDE)
-
-
 def _words(values: int) -> int:
-    return -(-values // _WORD)
+    return -(-values // WORD)
 
 
 def packed(weights: Array, lines: int, words: int) -> Array:
@@ -295,14 +134,9 @@ def packed(weights: Array, lines: int, words: int) -> Array:
     """
     rows = weights.reshape(weights.shape[0], lines, -1)
     count, _, run = rows.shape
-    missing = ((0, -count % FILTERS), (0, 0), (0, words * _WORD - run))
-    filled = np.pad(rows, missing).reshape(-1, FILTERS, lines, words, _WORD)
+    missing = ((0, -count % FILTERS), (0, 0), (0, words * WORD - run))
+    filled = np.pad(rows, missing).reshape(-1, FILTERS, lines, words, WORD)
     return np.ascontiguousarray(filled.transpose(0, 2, 3, 1, 4))
-
-
-def padded(values: Array) -> Array:
-    """One number a filter, zeros for those that are missing at the end; [O] to [multiple of 8]."""
-    return np.pad(values, (0, -len(values) % FILTERS))
 
 
 def accepts(_graph: Graph, node: Node, target: Target) -> bool:
@@ -311,26 +145,10 @@ def accepts(_graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense8x8:
-    """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(plain_inputs(node).w)[0]
+    """The specification for a convolution of one group or a matrix product, of any form."""
+    filters, typed = graph.shape(plain_inputs(node).w)[0], typed_end(graph, node)
     numbers = (dense_window(graph, node), filters, *end_of(graph, node))
-    return Dense8x8(*numbers, full_range=has_full_range(node))
-
-
-def overlap(spec: Dense8x8) -> Distances:
-    """Windows of eight rows, or of a row of an image, are copied before their outputs are written.
-
-    Rows that are read where they are are read again for every eight filters.
-    """
-    w, written = spec.window, spec.out_channels * spec.out_bytes
-    if not spec.reads_image:
-        return with_ending(spec, by_blocks(w, written, w.out_width if spec.reads_strip else ROWS))
-    if spec.out_channels <= FILTERS:
-        return with_ending(spec, by_blocks(w, written, ROWS))
-    rows = np.arange(spec.rows)
-    ends = np.minimum(rows - rows % ROWS + ROWS - 1, spec.rows - 1)
-    last = (math.ceil(spec.out_channels / FILTERS) - 1) * FILTERS * spec.out_bytes
-    return with_ending(spec, pixel_distance(ends, written, w.channels) + last)
+    return Dense8x8(*numbers, full_range=has_full_range(node), typed=typed)
 
 
 def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> tuple[Params, ...]:
@@ -345,7 +163,8 @@ def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> t
 def parts(spec: Dense8x8, _run: Run) -> Parts:
     """Tiles of eight rows and filters, with the runs that they read; copied rows, and windows."""
     w, filters = spec.window, -(-spec.out_channels // FILTERS)
-    tiles = w.out_height * -(-w.out_width // ROWS) if spec.reads_strip else -(-spec.rows // ROWS)
+    rows = spec.tile_rows
+    tiles = w.out_height * -(-w.out_width // rows) if spec.reads_strip else -(-spec.rows // rows)
     strip_rows = w.out_height * w.kernel_h if spec.copies_rows else 0
     runs = tiles * filters * spec.lines
     single = spec.is_single
@@ -356,17 +175,18 @@ def parts(spec: Dense8x8, _run: Run) -> Parts:
     return Parts(
         {
             "call": 1,
-            "tile": tiles * filters,
-            "run of a tile": runs,
+            "tile": 0 if single else tiles * filters,
+            "run of a tile": 0 if single else runs,
+            "single row": filters if single else 0,
             "vector of a tile": 0 if single else runs * spec.blocks,
             "words of a run": runs if spec.last_words else 0,
             "word of a run": runs * spec.last_words,
             "vector of a single row": runs * spec.blocks if single else 0,
             "copied row": strip_rows,
-            "vector of a copied row": strip_rows * _vectors(spec.strip.copied_bytes),
+            "vector of a copied row": strip_rows * spec.vectors(spec.strip.copied),
             "window": windows,
             f"part of a window from {place}": windows * lines,
-            "vector of a window": windows * _vectors(spec.depth),
+            "vector of a window": windows * spec.vectors(spec.depth),
             "addition": spec.out_elements if spec.adds else 0,
         }
     )
@@ -375,7 +195,7 @@ def parts(spec: Dense8x8, _run: Run) -> Parts:
 FAMILY = KernelFamily(
     spec_type=Dense8x8,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
-    types=is_int8_layer,
+    types=reads_int8,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -12,11 +12,11 @@ import numpy as np
 from edgec.base.digests import LATER
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import is_int8_layer, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.depthwise import DepthwiseFunction
-from edgec.kernels.common.form_ends import Rescale16, Tflite31
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
+from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.overlap import by_blocks, by_starts, pixel_distance, with_ending
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
@@ -29,7 +29,7 @@ from edgec.kernels.neon.depthwise_s8_neon.channels import (
     packed,
     padded,
 )
-from edgec.kernels.neon.layer import HALF, Block, NeonLayer, has_full_range
+from edgec.kernels.neon.layer import HALF, Block, NeonLayer, has_full_range, reads_int8
 from edgec.kernels.neon.layer import WIDE as LANES
 from edgec.kernels.neon.strip import Strip
 from edgec.target.target import Target
@@ -44,6 +44,7 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     out_width, channels].
 
     Attributes:
+        lanes: channels of a full block.
         window: geometry.
         groups: taps, by their number in the filter, whose products are added up in 16 bits.
         shift: right shift with a multiplier of 31 bits.
@@ -55,6 +56,7 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     family: ClassVar[str] = "depthwise_s8_neon"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_s8_neon")
     manner: ClassVar[str] = ", sixteen channels at a time"
+    lanes: ClassVar[int] = LANES
     window: Window
     groups: tuple[tuple[int, ...], ...]
     shift: int
@@ -62,12 +64,13 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     rescale16: Rescale16 | None = None
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
     full_range: bool = field(default=False, metadata=LATER)
+    typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
     def fold(self) -> int:
         """Pixels of a row that one vector holds: neighbours are one run of memory at stride 1."""
-        whole = LANES % self.window.channels == 0 and self.window.stride_w == 1
-        return LANES // self.window.channels if whole else 1
+        whole = self.lanes % self.window.channels == 0 and self.window.stride_w == 1
+        return self.lanes // self.window.channels if whole else 1
 
     @property
     def columns(self) -> int:
@@ -77,7 +80,12 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     @property
     def step(self) -> int:
         """Bytes of x from a vector of outputs to the next one of a row."""
-        return self.fold * self.window.stride_w * self.window.channels
+        return self.fold * self.window.stride_w * self.window.channels * self.read_bytes
+
+    @property
+    def read_bytes(self) -> int:
+        """Bytes of an element of x."""
+        return self.x_dtype.size_bytes
 
     @property
     def out_step(self) -> int:
@@ -101,24 +109,24 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
 
     @property
     def full(self) -> int:
-        """Channels, or values of folded pixels, in blocks of sixteen."""
-        return self.window.channels * self.fold // LANES * LANES
+        """Channels, or values of folded pixels, in full blocks."""
+        return self.window.channels * self.fold // self.lanes * self.lanes
 
     @property
     def last(self) -> Block | None:
-        """The channels after the last sixteen."""
+        """The channels after the last full block."""
         rest = self.window.channels * self.fold - self.full
         return Block(lanes_of(rest), rest) if rest else None
 
     @property
     def block(self) -> Block:
-        """A block of sixteen."""
-        return Block(LANES, LANES)
+        """A full block."""
+        return Block(self.lanes, self.lanes)
 
     @property
     def partial(self) -> Block:
         """The values of the last vector of a row of folded pixels."""
-        return Block(LANES, self.last_values)
+        return Block(self.lanes, self.last_values)
 
     @property
     def is_unrolled(self) -> bool:
@@ -133,14 +141,14 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
         """
         w = self.window
         fits = w.channels * self.fold % HALF == 0 and self.last_values == 0
-        return w.rows_clipped or w.cols_clipped or not fits or self.out_bytes > 1
+        return w.rows_clipped or w.cols_clipped or not fits or self.out_bytes != self.read_bytes
 
     @property
     def tap_at(self) -> tuple[str, ...]:
         """C expressions of the distance of each tap from the first one."""
         w = self.window
         return tuple(
-            f"{row} * ROW + {column * w.dilation_w * w.channels}"
+            f"{row} * ROW + {column * w.dilation_w * w.channels * self.read_bytes}"
             for row in range(w.kernel_h)
             for column in range(w.kernel_w)
         )
@@ -156,7 +164,7 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
     @property
     def strip(self) -> Strip:
         """The rows of x that are copied."""
-        return Strip(self.window)
+        return Strip(self.window, self.read_bytes)
 
     @property
     def strip_bytes(self) -> int:
@@ -195,36 +203,43 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseNeon:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     groups = groups_of(graph.constants[plain_inputs(node).w].array, window.kernel_w)
-    return DepthwiseNeon(window, groups, *end_of(graph, node), full_range=has_full_range(node))
+    return DepthwiseNeon(
+        window,
+        groups,
+        *end_of(graph, node),
+        full_range=has_full_range(node),
+        typed=typed_end(graph, node),
+    )
 
 
 def overlap(spec: DepthwiseNeon) -> Distances:
-    """Rows of outputs, of which each is made of copies, or sixteen channels at a time."""
-    w = spec.window
+    """Rows of outputs, of which each is made of copies, or some channels at a time."""
+    w, each = spec.window, spec.out_bytes
     if spec.copies:
-        return with_ending(spec, by_blocks(w, w.channels * spec.out_bytes, w.out_width))
+        read = replace(w, channels=w.channels * spec.read_bytes)
+        return with_ending(spec, by_blocks(read, w.channels * each, w.out_width))
     columns = w.out_width
-    if w.channels > LANES:
+    if w.channels > spec.lanes:
         # When a channel is last read, those before it are written in all pixels of the row.
         readers = w.last_readers()
         ends = np.where(readers < 0, -1, readers // columns * columns + columns - 1)
-        return with_ending(spec, pixel_distance(ends, w.channels, w.channels))
+        return with_ending(spec, pixel_distance(ends, w.channels, w.channels) * each)
     pixels = np.arange(w.out_pixels)
     starts = pixels - pixels % columns % spec.fold
-    return with_ending(spec, by_starts(w, w.channels, starts))
+    return with_ending(spec, by_starts(w, w.channels, starts) * each)
 
 
 def arguments(
     graph: Graph, node: Node, spec: DepthwiseNeon, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    """Weights of sixteen channels tap by tap; numbers of channels filled up likewise."""
+    """Weights of a block of channels tap by tap; numbers of channels filled up likewise."""
 
     def filled(values: Array) -> Array:
-        return padded(values, spec.fold)
+        return padded(values, spec.fold, spec.lanes)
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
         order = [tap for group in spec.groups for tap in group]
-        return packed(weights, order, spec.fold), filled(bias), filled(multiplier)
+        return packed(weights, order, spec.fold, spec.lanes), filled(bias), filled(multiplier)
 
     return weighted_arguments(graph, node, pool, pack, pad=filled)
 
@@ -251,7 +266,7 @@ def parts(spec: DepthwiseNeon, _run: Run) -> Parts:
 FAMILY = KernelFamily(
     spec_type=DepthwiseNeon,
     operators=CONVOLUTIONS,
-    types=is_int8_layer,
+    types=reads_int8,
     spec=spec,
     overlap=overlap,
     accepts=accepts,

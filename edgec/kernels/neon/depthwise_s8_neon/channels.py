@@ -64,29 +64,30 @@ def groups_of(weights: Array, kernel_w: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(sorted(group)) for group in groups)
 
 
-def packed(weights: Array, order: Sequence[int], fold: int) -> Array:
+def packed(weights: Array, order: Sequence[int], fold: int, lanes: int = LANES) -> Array:
     """Weights block by block, tap by tap in each.
 
     Args:
         weights: int8 [channels, ...].
         order: the taps in the order in which they are read.
         fold: how often the channels follow each other in a vector.
+        lanes: channels of a full block, 16 or 8.
 
     Returns:
-        int8 [values]: [blocks, taps, 16], then [taps, 8 or 16] of the channels that are left.
+        int8 [values]: [blocks, taps, lanes], then [taps, 8 or 16] of the channels that are left.
     """
     rows = np.tile(weights.reshape(len(weights), -1)[:, order], (fold, 1))
-    full = len(rows) // LANES * LANES
-    blocks = rows[:full].reshape(-1, LANES, len(order)).transpose(0, 2, 1)
+    full = len(rows) // lanes * lanes
+    blocks = rows[:full].reshape(-1, lanes, len(order)).transpose(0, 2, 1)
     rest = len(rows) - full
     missing = lanes_of(rest) - rest if rest else 0
     last = np.pad(rows[full:], ((0, missing), (0, 0))).T
     return np.concatenate([blocks.ravel(), last.ravel()]).astype(np.int8)
 
 
-def padded(values: Array, fold: int) -> Array:
+def padded(values: Array, fold: int, lanes: int = LANES) -> Array:
     """One number a channel for all lanes, zeros for those that are no channels."""
     folded = np.tile(values, fold)
-    rest = len(folded) % LANES
+    rest = len(folded) % lanes
     missing = lanes_of(rest) - rest if rest else 0
     return np.pad(folded, (0, missing))

@@ -33,18 +33,24 @@ extern "C" {
     vcombine_s32(vqrshrn_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT),                       \
                  vqrshrn_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT))
 
+/* Twice an offset of edgec_requantize_offset_s8, and its half step: added to the doubled high word
+ * of a product, which VQDMULH gives, and shifted by one more.  A sum that is saturated is far
+ * beyond the int16 to which that shift, by 16 at most, narrows. */
+EDGEC_INLINE int32x4_t edgec_neon_doubled(int32x4_t offset) {
+    return vaddq_s32(vaddq_s32(offset, offset), vdupq_n_s32(1));
+}
+
 /* Four codes before the bounds, as edgec_requantize_offset_s8, edgec_requantize_twice_s8 and
- * edgec_requantize_twice_any_s8 of tflite.h make one. */
+ * edgec_requantize_twice_any_s8 of tflite.h make one; those of the second one without zero point,
+ * and `right` is minus the shift: what is half a step rounds away from zero, so that 1 less comes
+ * to a negative sum. */
 EDGEC_INLINE int32x4_t edgec_neon_offset(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
                                          int32_t shift) {
     const int32x4_t high = EDGEC_NEON_REQUANTIZE(sum, multiplier, 32);
     return vshlq_s32(vaddq_s32(high, offset), vdupq_n_s32(-shift));
 }
-EDGEC_INLINE int32x4_t edgec_neon_twice(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
-                                        int32x4_t shift) {
-    const int32x4_t start = vsraq_n_s32(offset, sum, 31);
-    const int32x4_t high = vqrdmulhq_s32(sum, multiplier);
-    return vshlq_s32(vaddq_s32(high, start), vnegq_s32(shift));
+EDGEC_INLINE int32x4_t edgec_neon_twice(int32x4_t sum, int32x4_t multiplier, int32x4_t right) {
+    return vrshlq_s32(vsraq_n_s32(vqrdmulhq_s32(sum, multiplier), sum, 31), right);
 }
 EDGEC_INLINE int32x4_t edgec_neon_twice_any(int32x4_t sum, int32x4_t multiplier,
                                             int32x4_t zero_point, int32x4_t shift) {
@@ -55,6 +61,16 @@ EDGEC_INLINE int32x4_t edgec_neon_twice_any(int32x4_t sum, int32x4_t multiplier,
     const int32x4_t shifts = vreinterpretq_s32_u32(vcltq_s32(right, zero));
     const int32x4_t away = vandq_s32(negative, shifts);
     return vqaddq_s32(vrshlq_s32(vqaddq_s32(high, away), right), zero_point);
+}
+
+/* Four codes before the bounds, as edgec_tflite_s16_end makes one of a sum of 32 bits, saturated to
+ * int32. */
+EDGEC_INLINE int32x4_t edgec_neon_once(int32x4_t sum, int32x4_t multiplier, int32x4_t shift) {
+    const int32x4_t right = vnegq_s32(shift);
+    const int64x2_t low = EDGEC_NEON_LONG_LOW(sum, multiplier);
+    const int64x2_t high = EDGEC_NEON_LONG_HIGH(sum, multiplier);
+    return vcombine_s32(vqmovn_s64(vrshlq_s64(low, vmovl_s32(vget_low_s32(right)))),
+                        vqmovn_s64(vrshlq_s64(high, vmovl_s32(vget_high_s32(right)))));
 }
 
 /* Four neighbouring int8. */

@@ -56,6 +56,40 @@ EDGEC_INLINE edgec_neon_dot_t edgec_neon_dot1(const int8_t *row, const int8_t *w
     return sums;
 }
 
+/* The sums of one run of blocks of int16 in planes (split_neon.h), without biases. */
+EDGEC_INLINE edgec_neon_dot_t edgec_neon_dot1_split(const int8_t *high, int32_t plane,
+                                                    const int8_t *weights, int32_t blocks) {
+    const int32x4_t zero = vdupq_n_s32(0);
+    int32x4_t high0 = zero;
+    int32x4_t high1 = zero;
+    int32x4_t low0 = zero;
+    int32x4_t low1 = zero;
+    const int8_t *const end = high + blocks * 16;
+    do {
+        const int8x16_t x = vld1q_s8(high);
+        const int8x16_t z = vld1q_s8(high + plane);
+#define EDGEC_NEON_DOT_SPLIT_WORD(K)                                                               \
+    do {                                                                                           \
+        const int8x16_t w0 = vld1q_s8(weights + 32 * (K));                                         \
+        const int8x16_t w1 = vld1q_s8(weights + 32 * (K) + 16);                                    \
+        high0 = vdotq_laneq_s32(high0, w0, x, K);                                                  \
+        high1 = vdotq_laneq_s32(high1, w1, x, K);                                                  \
+        low0 = vdotq_laneq_s32(low0, w0, z, K);                                                    \
+        low1 = vdotq_laneq_s32(low1, w1, z, K);                                                    \
+    } while (false)
+        EDGEC_NEON_DOT_SPLIT_WORD(0);
+        EDGEC_NEON_DOT_SPLIT_WORD(1);
+        EDGEC_NEON_DOT_SPLIT_WORD(2);
+        EDGEC_NEON_DOT_SPLIT_WORD(3);
+#undef EDGEC_NEON_DOT_SPLIT_WORD
+        high += 16;
+        weights += EDGEC_NEON_DOT_BLOCK;
+    } while (high != end);
+    const edgec_neon_dot_t sums = {
+        {{vaddq_s32(vshlq_n_s32(high0, 8), low0), vaddq_s32(vshlq_n_s32(high1, 8), low1)}}};
+    return sums;
+}
+
 /* NAME: the sums of eight rows with eight filters, beginning with their biases.  `weights`: of
  * these filters, afterwards of the next ones.  A template defines it of pieces, which stand for the
  * blocks and the last words of a run (`LINE`), and of the loop over runs (`NEXT`).  `step`: bytes
@@ -206,6 +240,59 @@ EDGEC_INLINE edgec_neon_dot_t NAME(const int8_t *const *rows, const int8_t **wei
           [weights] "+&r"(from)                                                                    \
         : [rows] "r"(rows), [lines] "r"(lines), [pairs] "r"(pairs), [step] "r"(step),              \
           [last] "r"(step + 16), [bias] "r"(bias)                                                  \
+        : "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x17",                       \
+          "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",  \
+          "v14", "v15", "cc", "memory");                                                           \
+    *weights = from;                                                                               \
+    return tile;                                                                                   \
+}
+/* The same of int16 in planes (split_neon.h), without biases: the sums of the high bytes, times 256,
+ * then those of the low bytes, `plane` bytes from them. */
+#define EDGEC_NEON_DOT_ADDRESSES                                                                   \
+    "ldp x8, x9, [%[rows]]\n"                                                                      \
+    "ldp x10, x11, [%[rows], #16]\n"                                                               \
+    "ldp x12, x13, [%[rows], #32]\n"                                                               \
+    "ldp x14, x15, [%[rows], #48]\n"                                                               \
+    "mov w17, %w[lines]\n"
+#define EDGEC_NEON_DOT_FOR_SUMS(INSTRUCTION)                                                       \
+    INSTRUCTION("%0") INSTRUCTION("%1") INSTRUCTION("%2") INSTRUCTION("%3")                        \
+    INSTRUCTION("%4") INSTRUCTION("%5") INSTRUCTION("%6") INSTRUCTION("%7")                        \
+    INSTRUCTION("%8") INSTRUCTION("%9") INSTRUCTION("%10") INSTRUCTION("%11")                      \
+    INSTRUCTION("%12") INSTRUCTION("%13") INSTRUCTION("%14") INSTRUCTION("%15")
+#define EDGEC_NEON_DOT_CLEARED(SUM) "movi " SUM ".4s, #0\n"
+#define EDGEC_NEON_DOT_SHIFTED(SUM) "shl " SUM ".4s, " SUM ".4s, #8\n"
+#define EDGEC_NEON_DOT8_SPLIT(NAME, LINE, NEXT)                                                    \
+EDGEC_INLINE edgec_neon_dot_t NAME(const int8_t *const *rows, const int8_t **weights,              \
+                                   int32_t lines, int32_t pairs, int64_t step, int64_t plane) {    \
+    edgec_neon_dot_t tile;                                                                         \
+    const int8_t *from = *weights;                                                                 \
+    __asm__ volatile(                                                                              \
+        EDGEC_NEON_DOT_ADDRESSES                                                                   \
+        EDGEC_NEON_DOT_FOR_SUMS(EDGEC_NEON_DOT_CLEARED)                                            \
+        "1:\n"                                                                                     \
+        LINE                                                                                       \
+        NEXT                                                                                       \
+        EDGEC_NEON_DOT_FOR_SUMS(EDGEC_NEON_DOT_SHIFTED)                                            \
+        EDGEC_NEON_DOT_ADDRESSES                                                                   \
+        "add x8, x8, %[plane]\n"                                                                   \
+        "add x9, x9, %[plane]\n"                                                                   \
+        "add x10, x10, %[plane]\n"                                                                 \
+        "add x11, x11, %[plane]\n"                                                                 \
+        "add x12, x12, %[plane]\n"                                                                 \
+        "add x13, x13, %[plane]\n"                                                                 \
+        "add x14, x14, %[plane]\n"                                                                 \
+        "add x15, x15, %[plane]\n"                                                                 \
+        "mov %[weights], %[first]\n"                                                               \
+        "1:\n"                                                                                     \
+        LINE                                                                                       \
+        NEXT                                                                                       \
+        : "=&w"(tile.sum[0][0]), "=&w"(tile.sum[0][1]), "=&w"(tile.sum[1][0]), "=&w"(tile.sum[1][1]),\
+          "=&w"(tile.sum[2][0]), "=&w"(tile.sum[2][1]), "=&w"(tile.sum[3][0]), "=&w"(tile.sum[3][1]),\
+          "=&w"(tile.sum[4][0]), "=&w"(tile.sum[4][1]), "=&w"(tile.sum[5][0]), "=&w"(tile.sum[5][1]),\
+          "=&w"(tile.sum[6][0]), "=&w"(tile.sum[6][1]), "=&w"(tile.sum[7][0]), "=&w"(tile.sum[7][1]),\
+          [weights] "+&r"(from)                                                                    \
+        : [rows] "r"(rows), [lines] "r"(lines), [pairs] "r"(pairs), [step] "r"(step),              \
+          [last] "r"(step + 16), [plane] "r"(plane), [first] "r"(*weights)                         \
         : "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x17",                       \
           "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13",  \
           "v14", "v15", "cc", "memory");                                                           \

@@ -1,7 +1,8 @@
-/* Products of int8 in halves of vectors, for depthwise convolutions with NEON.
+/* Products of int8, or of int16, in halves of vectors, for depthwise convolutions with NEON.
  *
  * Products of some taps are added up in int16 lanes, as many as the weights of a layer allow
- * (edgec/kernels/neon/depthwise_s8_neon/channels.py), then in int32 lanes.  Only kernels for cores
+ * (edgec/kernels/neon/depthwise_s8_neon/channels.py), then in int32 lanes; those of int16 are
+ * added up in int32 lanes at once.  Only kernels for cores
  * with NEON use these functions; there is no C form.  One source serves A64 and Armv7-A.
  */
 #ifndef EDGEC_DEPTHWISE_DEPTHWISE_S8_NEON_H
@@ -65,6 +66,29 @@ EDGEC_INLINE int32x4_t edgec_neon_add_high(int32x4_t sum, int16x8_t values) {
     return vaddw_s16(sum, vget_high_s16(values));
 #endif
 }
+
+/* Eight neighbouring int16, at any address. */
+EDGEC_INLINE int16x8_t edgec_neon_eight_s16(const int8_t *from) {
+    return vreinterpretq_s16_s8(vld1q_s8(from));
+}
+
+/* sum + x * w of the first four of eight lanes, and of the last four. */
+#if defined(__GNUC__) && defined(__aarch64__)
+EDGEC_INLINE int32x4_t edgec_neon_more_low_s16(int32x4_t sum, int16x8_t x, int16x8_t w) {
+    __asm__("smlal %0.4s, %1.4h, %2.4h" : "+w"(sum) : "w"(x), "w"(w));
+    return sum;
+}
+EDGEC_INLINE int32x4_t edgec_neon_more_high_s16(int32x4_t sum, int16x8_t x, int16x8_t w) {
+    return vmlal_high_s16(sum, x, w);
+}
+#else
+EDGEC_INLINE int32x4_t edgec_neon_more_low_s16(int32x4_t sum, int16x8_t x, int16x8_t w) {
+    return vmlal_s16(sum, vget_low_s16(x), vget_low_s16(w));
+}
+EDGEC_INLINE int32x4_t edgec_neon_more_high_s16(int32x4_t sum, int16x8_t x, int16x8_t w) {
+    return vmlal_s16(sum, vget_high_s16(x), vget_high_s16(w));
+}
+#endif
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,11 @@ EDGEC_INLINE int16x8_t edgec_neon_steps5(const int8_t *x, int8x8_t zero_point) {
     return vshlq_n_s16(vsubl_s8(vld1_s8(x), zero_point), 5);
 }
 
+/* The same halved: in steps of 2^-4. */
+EDGEC_INLINE int16x8_t edgec_neon_steps4(const int8_t *x, int8x8_t zero_point) {
+    return vshlq_n_s16(vsubl_s8(vld1_s8(x), zero_point), 4);
+}
+
 /* Four of them times a multiplier, in steps of 2^-20. */
 EDGEC_INLINE int32x4_t edgec_neon_steps20(int16x4_t steps, int32_t multiplier) {
     return vqrdmulhq_n_s32(vshll_n_s16(steps, 15), multiplier);

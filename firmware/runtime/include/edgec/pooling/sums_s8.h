@@ -2,7 +2,8 @@
  *
  * The bytes of a word, with their sign bits flipped, are numbers from 0 on; the bytes 0 and 2 are
  * added up as the halves of one word, the others as those of a second one.  257 of them fit.  Cores
- * with NEON add up sixteen channels in the lanes of two vectors, likewise. */
+ * with NEON add up sixteen channels in the lanes of two vectors, likewise, or eight of int16 in 32
+ * bits. */
 #ifndef EDGEC_POOLING_SUMS_S8_H
 #define EDGEC_POOLING_SUMS_S8_H
 
@@ -94,6 +95,27 @@ EDGEC_SEPARATE void edgec_window_sums_neon(const int8_t *x, int32_t at, edgec_wi
     vst1q_s32(sums + 4, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(low))), zeros));
     vst1q_s32(sums + 8, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(high))), zeros));
     vst1q_s32(sums + 12, vsubq_s32(vreinterpretq_s32_u32(vmovl_u16(vget_high_u16(high))), zeros));
+}
+
+/* The sums of the eight channels of int16 from `at` on; lengths of `shape` are in elements. */
+EDGEC_SEPARATE void edgec_window_sums_s16_neon(const int16_t *x, int32_t at,
+                                               edgec_window_shape_t shape, int32_t *sums) {
+    int32x4_t low = vdupq_n_s32(0);
+    int32x4_t high = vdupq_n_s32(0);
+    if (shape.row == shape.columns * shape.pixel) {
+        shape.columns *= shape.rows;
+        shape.rows = 1;
+    }
+    for (int32_t i = 0; i < shape.rows; i++) {
+        const int16_t *from = x + at + i * shape.row;
+        for (int32_t j = 0; j < shape.columns; j++, from += shape.pixel) {
+            const int16x8_t values = vld1q_s16(from);
+            low = vaddw_s16(low, vget_low_s16(values));
+            high = vaddw_s16(high, vget_high_s16(values));
+        }
+    }
+    vst1q_s32(sums, low);
+    vst1q_s32(sums + 4, high);
 }
 #endif
 
