@@ -161,20 +161,21 @@ def counted(turns: int = 6, condition: str = "Identity") -> onnx.ModelProto:
     )
 
 
-def own_counter(count: bool = True) -> onnx.ModelProto:
+def own_counter(count: bool = True, turns: int = 6) -> onnx.ModelProto:
     """A Loop as tf2onnx writes TensorFlow's: a counter of its own, weights carried unchanged.
 
     What is after it asks for the shape of the results.
 
     Args:
         count: whether it has a number of turns; otherwise its condition alone ends it.
+        turns: after which its condition ends it.
     """
     inner = body(
         [
             node("Gather", "x_first step", "x_t", axis=0),
             *(node("MatMul", "s w", "a"), node("Add", "a x_t", "b"), node("Tanh", "b", "s2")),
             *(node("Add", "step one", "step2"), node("Cast", "step2", "number", to=FLOAT)),
-            *(node("Less", "number six", "go2"), node("Identity", "w", "w2")),
+            *(node("Less", "number all", "go2"), node("Identity", "w", "w2")),
             node("Identity", "s2", "y"),
         ],
         [
@@ -185,7 +186,7 @@ def own_counter(count: bool = True) -> onnx.ModelProto:
             *(info("go2", kind=BOOL), info("step2", kind=INT32), info("s2", 1, 3)),
             *(info("w2", 3, 3), info("y", 1, 3)),
         ],
-        {"one": np.asarray(1, np.int32), "six": np.asarray(6, np.float32)},
+        {"one": np.asarray(1, np.int32), "all": np.asarray(turns, np.float32)},
     )
     before = "most" if count else "-"
     return model(
@@ -301,6 +302,7 @@ LOOPS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "counted": counted,
     "own counter": own_counter,
     "condition": lambda: own_counter(count=False),
+    "one turn": lambda: own_counter(turns=1),
     "passed on": passed_on,
     "sliced": sliced,
     "maps": maps,

@@ -91,7 +91,7 @@ def loop(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
             own[place] = carry(ctx, x, loop)
             inputs.append(own[place])
     condition, *found = _body(ctx, node, "body", loop, inputs)
-    _check_condition(condition)
+    _check_condition(condition, loop)
     outputs: list[Tensor] = []
     for place, x in enumerate(given):
         if place in through:
@@ -126,8 +126,10 @@ def if_(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
     return tuple(_body(ctx, node, name, ctx.loop, []))
 
 
-def _check_condition(condition: Tensor) -> None:
+def _check_condition(condition: Tensor, loop: Loop) -> None:
     """A condition is true after every turn but the last, after which nobody asks."""
+    if loop.count == 1:
+        return
     known = condition.turns[:-1] if isinstance(condition, Turned) else None
     if isinstance(condition, Constant) and known is None:
         known = condition.array
