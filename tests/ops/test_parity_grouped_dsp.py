@@ -9,6 +9,7 @@ from emulated import check_emulated, need_emulator
 from exact_chain import ENDS, Exact
 from parity import check_host, compiled, samples_of
 
+from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
 from edgec.kernels.dsp.dense_2x2_s16_dsp import Dense2x2
 from edgec.lower import Program
@@ -37,7 +38,9 @@ def graph_of(seed: int) -> Graph:
         zero = net.builder.values[residual].quant.tensor_zero_point
         added = qops.AddParams(5, zero, 1 << 10, 1 << 10, 11, 5)
         joined = net.put(replace(plain, residual=added), [x, *numbers, residual], 5)
-        net.builder.outputs += [y, other, joined]
+        wide = net.input(1, rows, columns, channels, dtype=DType.INT16)
+        narrow = replace(plain, output=qops.Requant31(45, 5), reach=1 << 15)
+        net.builder.outputs += [y, other, joined, net.put(narrow, [wide, *numbers], 5)]
     return net.builder.build()
 
 
@@ -49,6 +52,7 @@ def specs_of(program: Program) -> list[Dense2x2]:
 def test_on_the_host(tmp_path: Path):
     found = specs_of(check_host(graph_of(1), tmp_path, board=BOARDS["m4"]))
     assert {spec.end for spec in found} >= {"requant31", "requant31_added", *ENDS[:1]}
+    assert {spec.typed is None for spec in found} == {True, False}
     assert {spec.group for spec in found} == {2, 3, 4}
     assert {spec.group_filters % 2 for spec in found} == {0, 1}
 

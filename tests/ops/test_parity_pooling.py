@@ -91,6 +91,20 @@ def test_on_a_microcontroller(board: str, tmp_path: Path) -> None:
     check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_windows_of_many_taps(board: str, tmp_path: Path) -> None:
+    """Of 25 taps, which cores without DSP have code for, and of more, with and without edges."""
+    need_emulator(board)
+    net = Net.seeded(8)
+    for channels, kernel, pad in ((8, (5, 5), 2), (3, (5, 5), 1), (4, (5, 5), 0), (6, (6, 5), 2)):
+        x = net.input((1, 7, 6, channels))
+        moved_codes(net, qops.QMaxPool(kernel, (1, 1), (pad,) * 4, (1, 1)), [x])
+    graph = net.build()
+    program = compiled(graph, tmp_path / "library", board=board)
+    samples = samples_of(graph)[2:5]
+    check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")
+
+
 def test_words_at_odd_places_on_a_core_that_cannot_read_them(tmp_path: Path) -> None:
     """Taps that lie words apart in pixels of six bytes: every other begins amid a word."""
     need_emulator("microbit")

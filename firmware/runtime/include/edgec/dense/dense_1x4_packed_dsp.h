@@ -1,8 +1,8 @@
 /* Dot products with the DSP extension: one row of int8 with four filters of 2 to 4 bits at a time.
  *
- * A weight w of n bits is stored as the digit w + 2^(n-1).  Masked and shifted in one instruction, a
- * digit of each half word of a filter is a pair that SMLAD multiplies by two columns of the row.  So
- * sums begin with -2^(n-1) times the sum of the row, which serves all filters.
+ * A weight w of n bits is stored as the digit w + 2^(n-1).  Masked and shifted in one instruction,
+ * a digit of each half word of a filter is a pair that SMLAD multiplies by two columns of the row.
+ * So sums begin with -2^(n-1) times the sum of the row, which serves all filters.
  *
  *     row      [1 word]                initial value of the sums, one number for all filters
  *              [pairs]                 of int16: columns 0 and 2 of a word of x, then 1 and 3

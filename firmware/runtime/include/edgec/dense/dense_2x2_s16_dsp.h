@@ -69,9 +69,9 @@ EDGEC_INLINE void edgec_dense_2x2_widen(const int8_t *from, int16_t *to, int32_t
     "smlad %[s3], %[y], %[t], %[s3]\n\t"
 #endif
 
-/* sums[2 * pixel + filter] = the dot products of `count` activations of two pixels, whose second one
- * lies `depth` int16 after the first, with two filters.  The pixels are aligned to words, and `count`
- * is a multiple of 8. */
+/* sums[2 * pixel + filter] = the dot products of `count` activations of two pixels, whose second
+ * one lies `depth` int16 after the first, with two filters.  The pixels are aligned to words, and
+ * `count` is a multiple of 8. */
 #if defined(__GNUC__)
 __attribute__((noinline, unused))
 #endif

@@ -1,5 +1,6 @@
 /* Products of two matrices that are both computed, with the DSP extension: rows and columns become
- * pairs of int16, less their zero points, and SMLAD (of sums of 64 bits SMLALD) multiplies two pairs.
+ * pairs of int16, less their zero points, and SMLAD (of sums of 64 bits SMLALD) multiplies two
+ * pairs.
  *
  *     rows     [2][pairs] of int16
  *     columns  [2][pairs] of int16
@@ -15,7 +16,8 @@
 extern "C" {
 #endif
 
-/* `depth` numbers that lie `step` apart as pairs, an even number of them; what is missing is zero. */
+/* `depth` numbers that lie `step` apart as pairs, an even number of them; what is missing is zero.
+ */
 #define EDGEC_MATMUL_PAIRS(NAME, TYPE)                                                             \
     EDGEC_SEPARATE void NAME(const TYPE *from, int32_t step, int32_t depth, int32_t zero,          \
                              edgec_pair_t *to) {                                                   \
@@ -47,7 +49,8 @@ EDGEC_MATMUL_PAIRS(edgec_matmul_pairs_s16, edgec_s16_t)
     "smlad %[s2], %[b], %[c], %[s2]\n\t"
 #endif
 
-/* sums[2 * row + column] = the dot products of two rows and two columns of an even number of pairs. */
+/* sums[2 * row + column] = the dot products of two rows and two columns of an even number of pairs.
+ */
 EDGEC_SEPARATE void edgec_matmul_dot_s32(const edgec_pair_t *rows, const edgec_pair_t *columns,
                                          int32_t pairs, int32_t *sums) {
     int32_t sum0 = 0;
@@ -63,13 +66,13 @@ EDGEC_SEPARATE void edgec_matmul_dot_s32(const edgec_pair_t *rows, const edgec_p
     uint32_t b;
     uint32_t c;
     uint32_t d;
-    __asm__ volatile("1:\n\t" EDGEC_MATMUL_PAIR EDGEC_MATMUL_PAIR "cmp %[x], %[end]\n\t"
-                     "bne 1b\n\t"
-                     : [w] "+&r"(columns), [x] "+&r"(rows), [s0] "+&r"(sum0), [s1] "+&r"(sum1),
-                       [s2] "+&r"(sum2), [s3] "+&r"(sum3), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c),
-                       [d] "=&r"(d)
-                     : [step] "r"(step), [end] "r"(end)
-                     : "cc", "memory");
+    __asm__ volatile(
+        "1:\n\t" EDGEC_MATMUL_PAIR EDGEC_MATMUL_PAIR "cmp %[x], %[end]\n\t"
+        "bne 1b\n\t"
+        : [w] "+&r"(columns), [x] "+&r"(rows), [s0] "+&r"(sum0), [s1] "+&r"(sum1), [s2] "+&r"(sum2),
+          [s3] "+&r"(sum3), [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d)
+        : [step] "r"(step), [end] "r"(end)
+        : "cc", "memory");
 #else
     for (int32_t i = 0; i < pairs; i++) {
         sum0 = edgec_pair_dot(rows[i], columns[i], sum0);
