@@ -30,13 +30,26 @@ EDGEC_INLINE void edgec_neon_split16(int8_t *high, int8_t *low, const int16_t *f
     vst1q_s8(low, veorq_s8(bytes.val[0], vdupq_n_s8(INT8_MIN)));
 }
 
+/* Eight. */
+EDGEC_INLINE void edgec_neon_split8(int8_t *high, int8_t *low, const int16_t *from) {
+    const int8x8x2_t bytes = vld2_s8((const int8_t *)(const void *)from);
+    vst1_s8(high, bytes.val[1]);
+    vst1_s8(low, veor_s8(bytes.val[0], vdup_n_s8(INT8_MIN)));
+}
+
 /* `count` values, a constant. */
 EDGEC_INLINE void edgec_neon_split(int8_t *high, int8_t *low, const int16_t *from, int32_t count) {
-    if (count < 16) {
+    if (count < 8) {
         for (int32_t i = 0; i < count; i++) {
             high[i] = (int8_t)(from[i] >> 8);
             low[i] = (int8_t)((from[i] & 0xFF) + INT8_MIN);
         }
+        return;
+    }
+    if (count < 16) {
+        /* The first eight, and the last eight, of which some are split again. */
+        edgec_neon_split8(high, low, from);
+        edgec_neon_split8(high + count - 8, low + count - 8, from + count - 8);
         return;
     }
     const int32_t rest = count % 16;
