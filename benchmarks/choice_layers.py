@@ -56,6 +56,7 @@ class Layer:
         x, y: element types; of x `SIGNS`: weights are signs, too.
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
+        zeros: share of the weights that are zero, anywhere; 0: as many as there happen to be.
     """
 
     height: int
@@ -70,6 +71,7 @@ class Layer:
     y: DType = DType.INT8
     inside: bool = False
     bits: tuple[int, int] | None = None
+    zeros: float = 0.0
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -79,7 +81,9 @@ class Layer:
         padding = ", padding after it" if self.after else ", no padding" if self.inside else ""
         types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
         bits = "" if self.bits is None else ", {} by {} bits".format(*self.bits)
-        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}{types}{bits}"
+        zeros = f", {self.zeros:.0%} zeros" if self.zeros else ""
+        window = f"{rows}x{columns} by {self.stride}"
+        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{zeros}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -139,6 +143,8 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     x = _image(builder, layer, layer.x)
     filters, depth = (layer.filters, layer.channels) if layer.filters else (layer.channels, 1)
     weights = rng.integers(-40, 41, (filters, *layer.kernel, depth)).astype(np.int8)
+    if layer.zeros:
+        weights[rng.random(weights.shape) < layer.zeros] = 0
     names = [
         x,
         builder.constant(f"weights_{number}", weights),
