@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from dense_layers import Case, graph_of
 from emulated import check_emulated, need_emulator
+from loop_nets import stream_of
 from mixed_forms import Mixed
 from parity import check_host, compiled, samples_of
+from quantized_loops import RECURRENT, recurrent_graph
 from random_transformer import Layer
 from sparse_weights import with_zeros
 
@@ -18,8 +20,11 @@ from edgec.ir import Graph, QuantParams, qops
 from edgec.kernels.generic.sparse_rows import FAMILY, SparseRows, computes, stored, words_of
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.select import kernel_candidates, select_kernels
+from edgec.sim.compare import compare_trace
+from edgec.sim.host import HostModel
 from edgec.target.board import load_board
 from edgec.target.target import Target
+from edgec.toolchain.cc import WARNING_FLAGS
 
 RNG = np.random.default_rng(0)
 FIRST = (replace(FAMILY, accepts=computes), *FAMILIES)
@@ -157,3 +162,14 @@ def test_no_candidate_where_it_would_take_more_bytes():
         graph = pruned(zeros)
         found = kernel_candidates(graph, graph.nodes[0], Target.of(load_board("nucleo_l4r5zi")))
         assert any(each.spec.family == "sparse_rows" for each in found) is is_candidate
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("name", RECURRENT)
+def test_gates_of_recurrent_layers(name: str, tmp_path: Path):
+    graph = with_zeros(recurrent_graph(name), 0.9)
+    program = compiled(graph, tmp_path / "library", families=FIRST)
+    assert any(isinstance(kernel.spec, SparseRows) for kernel in program.kernels)
+    stream = HostModel(tmp_path / "library", tmp_path / "build", flags=WARNING_FLAGS).stream()
+    for inputs, oracle in stream_of(graph, 3):
+        compare_trace(program, oracle, stream.trace(inputs))
