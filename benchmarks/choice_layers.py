@@ -57,6 +57,7 @@ class Layer:
         groups: independent groups of channels, of a layer with filters.
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
+        zeros: share of the weights that are zero, anywhere; 0: as many as there happen to be.
     """
 
     height: int
@@ -72,6 +73,7 @@ class Layer:
     inside: bool = False
     bits: tuple[int, int] | None = None
     groups: int = 1
+    zeros: float = 0.0
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -82,8 +84,9 @@ class Layer:
         types = "" if self.x is self.y is DType.INT8 else f", {self.x.value} to {self.y.value}"
         bits = "" if self.bits is None else ", {} by {} bits".format(*self.bits)
         groups = f", {self.groups} groups" if self.groups > 1 else ""
+        zeros = f", {self.zeros:.0%} zeros" if self.zeros else ""
         window = f"{rows}x{columns} by {self.stride}"
-        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{groups}"
+        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{groups}{zeros}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -144,6 +147,8 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     group = layer.groups if layer.filters else layer.channels
     filters, depth = layer.filters or layer.channels, layer.channels // group
     weights = rng.integers(-40, 41, (filters, *layer.kernel, depth)).astype(np.int8)
+    if layer.zeros:
+        weights[rng.random(weights.shape) < layer.zeros] = 0
     names = [
         x,
         builder.constant(f"weights_{number}", weights),

@@ -334,6 +334,19 @@ _HELD_OUT_WINDOWS = (
     (50, 1, 32, (13, 1), 2),
     (7, 9, 28, (3, 5), 1),
 )
+_TRAINING_SPARSE = (
+    (1, 256, 128, 0.9),
+    (1, 128, 64, 0.8),
+    (1, 640, 40, 0.95),
+    (1, 64, 100, 0.7),
+    (1, 512, 30, 0.98),
+    (4, 96, 24, 0.85),
+    (1, 300, 60, 0.6),
+    (9, 40, 40, 0.9),
+    (1, 1000, 10, 0.9),
+    (1, 32, 200, 0.75),
+)
+_HELD_OUT_SPARSE = ((1, 400, 100, 0.92), (1, 192, 48, 0.85), (3, 128, 50, 0.8), (1, 720, 16, 0.7))
 _HELD_OUT_ROWS = (
     (18, 3),
     (50, 1),
@@ -406,6 +419,7 @@ def training() -> list[Layer]:
         + _signs(_TRAINING_SIGNS)
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
         + _grouped(_TRAINING_GROUPS)
+        + _sparse(_TRAINING_SPARSE)
     )
 
 
@@ -422,6 +436,7 @@ def held_out() -> list[Layer]:
         + _signs(_HELD_OUT_SIGNS)
         + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
         + _grouped(_HELD_OUT_GROUPS)
+        + _sparse(_HELD_OUT_SPARSE)
     )
 
 
@@ -502,6 +517,20 @@ def _signs(shapes: Sequence[tuple[int, int, int, int, tuple[int, int], int]]) ->
         Layer(*shape, residual=added, x=SIGNS, y=y)
         for number, shape in enumerate(shapes)
         for y, added in ((SIGNS, False), (DType.INT8, number % 3 == 0))
+    ]
+
+
+def _sparse(shapes: Sequence[tuple[int, int, int, float]]) -> list[Layer]:
+    """Products of some rows with weights of which a share is zero, and every third one of int16."""
+    wide = DType.INT16
+    return [
+        Layer(1, rows, depth, filters, zeros=zeros, x=x, y=x)
+        for number, (rows, depth, filters, zeros) in enumerate(shapes)
+        for x in ((DType.INT8, wide) if number % 3 == 0 else (DType.INT8,))
+    ] + [
+        Layer(1, rows, depth, filters, zeros=zeros, residual=True)
+        for rows, depth, filters, zeros in shapes
+        if rows > 1  # nobody has measured additions at the end of dense products of one row
     ]
 
 

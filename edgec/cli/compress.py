@@ -10,6 +10,7 @@ import typer
 
 from edgec.base.errors import ConfigError, Effect, refuse_without_effect
 from edgec.base.options import (
+    MAX_ACTIVATION_BITS,
     FewBitsOptions,
     IntegerOptions,
     PoolSharing,
@@ -67,6 +68,14 @@ def compress(
             help="With --bits: layers whose name matches PATTERN stay in bytes, or in the codes "
             "that they have. Repeatable. The first and the last layer stay in any case, unless "
             "--layers asks for them.",
+        ),
+    ] = None,
+    activation_bits: Annotated[
+        int | None,
+        typer.Option(
+            metavar="1..8",
+            help="With --bits and --calibration: layers with such weights read numbers of so few "
+            "bits, whose step errs least on the data (default: 8).",
         ),
     ] = None,
     weight_types: WeightTypesOption = None,
@@ -236,11 +245,19 @@ def compress(
         "no-reorder": not reorder,
         "shared-pool": shared_pool,
     }
-    few_bits_only = {"--keep": bool(keep), "--weight-types": weight_types is not None}
+    few_bits_only = {
+        "--keep": bool(keep),
+        "--weight-types": weight_types is not None,
+        "--activation-bits": activation_bits is not None,
+    }
     _check_kind(bits, pooled_only, few_bits_only, count=len(models))
     if bits is not None:
         weights = FewBitsOptions(
-            WeightBits.parse(bits), tuple(layers or ()), tuple(keep or ()), seed
+            WeightBits.parse(bits),
+            tuple(layers or ()),
+            tuple(keep or ()),
+            seed,
+            MAX_ACTIVATION_BITS if activation_bits is None else activation_bits,
         )
         narrowing = BitsOptions(weights, how, compilation, weight_types or WeightTypes.INT8)
         narrow(models, output, narrowing, data, samples, json=json)
@@ -288,6 +305,7 @@ def _check_kind(
     others = {
         "--keep": "pools are chosen by --layers",
         "--weight-types": "the vectors of a pool are int8",
+        "--activation-bits": "of pools it is an option of edgec compile",
     }
     refuse_without_effect(
         [

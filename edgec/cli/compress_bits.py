@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.base.samples import Samples
 from edgec.commands.compress_bits import SUFFIX, BitsOptions, Narrowing, narrow_model
 from edgec.commands.compress_jobs import jobs_of
@@ -66,7 +67,9 @@ def print_narrowing(result: Narrowing, out: Console) -> None:
     smaller = f"{before / after:.1f} times smaller"
     print_labelled("after", f"{bar(after, before)} {size_words(after)}: {smaller}", out)
     left = f", {len(report.left_alone)} stay in bytes" if report.left_alone else ""
-    print_labelled("layers", f"{len(report.layers)} have {report.bits.title}{left}", out)
+    few = report.activation_bits < MAX_ACTIVATION_BITS
+    read = f" and read numbers of {report.activation_bits} bits" if few else ""
+    print_labelled("layers", f"{len(report.layers)} have {report.bits.title}{read}{left}", out)
     print_labelled("accuracy", _in_words(result), out)
     name = safe(str(result.output))
     print_labelled("written", f"{name} ({size_words(result.file_bytes)})", out)

@@ -18,6 +18,7 @@ from edgec.commands.compile_facts import (
     int16_report,
     loss_reports,
 )
+from edgec.commands.sparse_notes import sparse_notes
 from edgec.floatrun.executor import is_quantized
 from edgec.ir import Graph, Node, qops
 from edgec.ir.infer import macs
@@ -125,7 +126,11 @@ def build_report(
         checks=tuple(checks),
         qdq_export=qdq_export,
         qdq_file=qdq_file,
-        notes=(*ready.notes, *_sharing_notes(program, optimize)),
+        notes=(
+            *ready.notes,
+            *sparse_notes(ready.integer, program),
+            *_sharing_notes(program, optimize),
+        ),
         warnings=(
             *quantization.warnings,
             *stack_warnings(checks, board),

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from edgec.base.options import FewBitsOptions, IntegerOptions, Progress, WeightTypes, no_progress
+from edgec.base.errors import ConfigError
+from edgec.base.options import (
+    MAX_ACTIVATION_BITS,
+    FewBitsOptions,
+    IntegerOptions,
+    Progress,
+    WeightTypes,
+    no_progress,
+)
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs
 from edgec.commands.compress_load import accuracy_of, loaded, recipe_of, tuned
@@ -100,6 +108,8 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
     training = options.training
     check_weight_types(options.types, quantized=False)
     check_jobs([job], training.teacher)
+    if options.weights.activation_bits < MAX_ACTIVATION_BITS:
+        _check_activations(job)
     if job.train is not None:
         need_pytorch(training.device, training.devices)
 
@@ -118,3 +128,23 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
         checkpoint_of(job.output).unlink(missing_ok=True)
     report = dataclasses.replace(report, notes=(*report.notes, *each.notes))
     return Narrowing(job.model, job.output, len(data), report, accuracy, epochs)
+
+
+def _check_activations(job: Job) -> None:
+    """Refuse activations of few bits without data, and in a training.
+
+    Raises:
+        ConfigError: one of these.
+    """
+    if job.train is not None:
+        raise ConfigError(
+            "the training rounds weights, not activations",
+            where="--activation-bits",
+            hint="leave out --train, or train with QONNX's Quant and compile that file",
+        )
+    if job.calibration is None:
+        raise ConfigError(
+            "the steps are those of least error on data",
+            where="--activation-bits",
+            hint="add --calibration",
+        )

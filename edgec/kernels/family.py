@@ -179,6 +179,7 @@ class KernelFamily(Generic[S]):
             them.
         prices: the table of prices that its parts are in; "": one of its own.
         saves_flash: it is chosen for the flash that it saves, whatever it takes.
+        saves_flash_of_small: the same where the target prefers small code; else by cycles.
         vectorized: its loops are C that a compiler for NEON turns into vector instructions or not,
             which no count foretells: there its estimates choose nothing.
     """
@@ -202,7 +203,12 @@ class KernelFamily(Generic[S]):
     parts: Callable[[S, Run], Parts | None] = _uncounted
     prices: str = ""
     saves_flash: bool = False
+    saves_flash_of_small: bool = False
     vectorized: bool = False
+
+    def is_kept(self, target: Target) -> bool:
+        """Whether it is chosen for flash on a target, so that cycles are not compared."""
+        return self.saves_flash or (self.saves_flash_of_small and target.takes_few_kernels)
 
     def has_code_for(self, graph: Graph, node: Node) -> bool:
         """Whether the node is one of its operators, with types and a form that it has code for."""

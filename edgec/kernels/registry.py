@@ -56,6 +56,7 @@ from edgec.kernels.generic.sensor_features import FAMILY as GENERIC_SENSOR_FEATU
 from edgec.kernels.generic.signs import FAMILY as GENERIC_SIGNS
 from edgec.kernels.generic.slide import FAMILY as GENERIC_SLIDE
 from edgec.kernels.generic.softmax import FAMILY as GENERIC_SOFTMAX
+from edgec.kernels.generic.sparse_rows import FAMILY as GENERIC_SPARSE_ROWS
 from edgec.kernels.generic.stack_turn import FAMILY as GENERIC_STACK_TURN
 from edgec.kernels.generic.strided_copy import FAMILY as GENERIC_STRIDED_COPY
 from edgec.kernels.generic.top_k import FAMILY as GENERIC_TOP_K
@@ -114,6 +115,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
     DSP_DENSE_1X4_PACKED,
+    GENERIC_SPARSE_ROWS,
     PACKED_FILTERS,
     DOT_DENSE_8X8,
     NEON_DENSE_4X4,

@@ -215,7 +215,7 @@ def _ways(
     estimator: Estimator,
 ) -> _Ways:
     first = _first(graph, node, target, decision, families)
-    kept = decision is not None or first[0].saves_flash
+    kept = decision is not None or first[0].is_kept(target)
     measured = None if kept else _measured(graph, node, target, families)
     if measured is not None:
         return _Ways(graph, node, measured)
@@ -225,7 +225,7 @@ def _ways(
         (family, family.spec(graph, node, target))
         for family in families
         if family is not first[0]
-        and not family.saves_flash
+        and not family.is_kept(target)
         and not (target.has_neon and family.vectorized)
         and family.has_code_for(graph, node)
         and estimator.knows(family)

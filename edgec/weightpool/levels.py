@@ -17,12 +17,20 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import WeightPoolError
 from edgec.base.names import printable
-from edgec.base.options import FewBitsOptions, LayerBits, Progress, WeightBits, no_progress
+from edgec.base.options import (
+    MAX_ACTIVATION_BITS,
+    FewBitsOptions,
+    LayerBits,
+    Progress,
+    WeightBits,
+    no_progress,
+)
 from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.weightpool.assign import Assignment, assign, codes
+from edgec.weightpool.few_codes import with_few_codes
 from edgec.weightpool.layers import (
     Choice,
     LeftAlone,
@@ -77,6 +85,7 @@ class NarrowReport:
         int8_bytes, narrow_bytes: weights of all layers before, a byte each, and after, packed;
             both with a bias and a multiplier of 32 bits for each output channel.
         notes: what the user should know, a sentence each.
+        activation_bits: width of the numbers that the layers read.
     """
 
     bits: WeightBits
@@ -86,6 +95,7 @@ class NarrowReport:
     int8_bytes: int
     narrow_bytes: int
     notes: tuple[str, ...] = ()
+    activation_bits: int = MAX_ACTIVATION_BITS
 
 
 def narrowed(
@@ -102,7 +112,7 @@ def narrowed(
 
     Args:
         graph: REAL stage, after `passes.pipeline.REAL_PASSES`.
-        calibration: float32 [N, ...] by graph input, or None.
+        calibration: float32 [N, ...] by graph input, or None; activations of few bits need them.
         options: the numbers, and the layers.
         progress: told what is being done.
 
@@ -114,6 +124,9 @@ def narrowed(
         ConfigError: calibration data that do not fit.
     """
     network = _network(graph, calibration, options)
+    if options.activation_bits < MAX_ACTIVATION_BITS:
+        rng = np.random.default_rng(options.seed)
+        network = with_few_codes(network, options.activation_bits, rng)
     bits = dict.fromkeys((layer.node.name for layer in network.choice.pooled), options.bits)
     return _narrowed(network, bits, options.seed, progress)
 
@@ -233,6 +246,7 @@ def narrow_report(
         left_alone=network.choice.left_alone,
         int8_bytes=int8,
         narrow_bytes=int8 - saved,
+        activation_bits=options.activation_bits,
     )
 
 

@@ -29,11 +29,14 @@ class Network:
         graph: REAL stage, as it was.
         data: float32 [N, ...] by graph input, or None.
         choice: the layers to pool.
+        goal: computes what the network should, with nodes and values of the same names; None: the
+            graph itself.
     """
 
     graph: Graph
     data: Mapping[str, Array] | None
     choice: Choice
+    goal: Graph | None = None
 
     @property
     def samples(self) -> int:
@@ -71,7 +74,8 @@ class Course:
             raise InternalError("there are no data to pass over", where=network.graph.name)
         self._network = network
         self._places = {node.name: place for place, node in enumerate(network.graph.nodes)}
-        self._before = Walk(network.graph, network.data)
+        self._goal = network.goal or network.graph
+        self._before = Walk(self._goal, network.data)
         self._now = Walk(network.graph, network.data)
 
     def objective(self, current: Graph, layer: PoolLayer, rng: np.random.Generator) -> Objective:
@@ -92,7 +96,7 @@ class Course:
         reached = network.graph.consumers[wanted][0].output if other else wanted
         read = list(dict.fromkeys(name for name in (source, other) if name))
         place = self._places[layer.node.name]
-        before = self._before.activations(network.graph, [reached], place)
+        before = self._before.activations(self._goal, [reached], place)
         now = self._now.activations(current, read, place)
         for float_batch, batch in zip(before, now, strict=True):
             rows, picked = sampled_rows(layer, batch[source], network.samples, rng)

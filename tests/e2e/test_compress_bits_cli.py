@@ -94,6 +94,22 @@ def test_weights_in_the_type_of_four_bits(
     assert sources[0]
 
 
+def test_activations_of_few_bits(
+    model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    out, samples = tmp_path / "few.onnx", ("--calibration", str(data))
+    few = ("compress", str(model), "--bits", "2", "--activation-bits", "2")
+    assert run_app([*few, *samples, "-o", str(out)]) == 0
+    assert "read numbers of 2 bits" in " ".join(capsys.readouterr().out.split())
+    operators = [node.op_type for node in onnx.load(out).graph.node]
+    assert operators.count("QuantizeLinear") == 3
+    build = ["compile", str(out), "--board", "nucleo", *samples, "-o", str(tmp_path / "build")]
+    assert run_app(build) == 0
+    capsys.readouterr()
+    _, message = error_of(capsys, *few[1:], *samples, "--train", data)
+    assert "rounds weights, not activations" in message
+
+
 @pytest.mark.torch
 def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     command = ["compress", str(model), "--bits", "2", "--train", str(data), "--epochs", "1"]
@@ -112,6 +128,9 @@ def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
         (("--bits", "2", "--no-reorder", "--ratio", "8"), 2, "with --bits there is no pool"),
         (("--keep", "x"), 2, "pools are chosen by --layers"),
         (("--weight-types", "int4"), 2, "the vectors of a pool are int8"),
+        (("--activation-bits", "2"), 2, "of pools it is an option of edgec compile"),
+        (("--bits", "2", "--activation-bits", "2"), 2, "add --calibration"),
+        (("--bits", "2", "--activation-bits", "9"), 2, "give 1 to 8"),
         (("--bits", "2", "--keep", "nothing*"), 5, "matches no layer"),
         (("--bits", "2", "--keep", "*"), 5, "no layer to give few bits"),
         (("--bits", "2", "--epochs", "3"), 2, "nothing to train on"),

@@ -53,7 +53,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
     match spec:
         case s.PooledDecode() if spec.batch == spec.out_channels and not spec.needs_patch:
             rows = s.Gemm(spec.window.out_pixels, spec.depth, spec.out_channels, spec.shift)
-            return list(_gemm(rows))
+            return list(_gemm(rows, rows.block))
         case s.PooledDecode():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
             return list(_conv2d(spec))
@@ -109,7 +109,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.Frame():
             return list(_frame(spec))
         case s.Gemm():
-            return list(_in_bytes(_gemm(spec), spec.x_dtype, spec.y_dtype))
+            return list(_in_bytes(_gemm(spec, spec.block), spec.x_dtype, spec.y_dtype))
+        case s.SparseRows():
+            return list(_in_bytes(_gemm(spec, 1), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
         case s.Elementwise() | s.ElementwiseChain():
@@ -331,11 +333,11 @@ def _by_rows_of_channels(spec: s.DepthwiseNeon) -> Iterator[Event]:
                     yield from (("w", place) for place in places)
 
 
-def _gemm(spec: s.Gemm) -> Iterator[Event]:
+def _gemm(spec: s.Gemm | s.SparseRows, block: int) -> Iterator[Event]:
     for row in range(spec.rows):
-        for first in range(0, spec.units, spec.block):
+        for first in range(0, spec.units, block):
             yield from (("r", row * spec.depth + i) for i in range(spec.depth))
-            end = min(first + spec.block, spec.units)
+            end = min(first + block, spec.units)
             yield from (("w", row * spec.units + o) for o in range(first, end))
 
 

@@ -46,6 +46,7 @@ from edgec.kernels.generic.sensor_features import SensorFeatures
 from edgec.kernels.generic.signs import Signs
 from edgec.kernels.generic.slide import Slide
 from edgec.kernels.generic.softmax import Softmax
+from edgec.kernels.generic.sparse_rows import SparseRows
 from edgec.kernels.generic.stack_turn import StackTurn
 from edgec.kernels.generic.strided_copy import StridedCopy
 from edgec.kernels.generic.top_k import TopK
@@ -158,6 +159,7 @@ __all__ = [
     "SignsNeon",
     "Slide",
     "Softmax",
+    "SparseRows",
     "StackTurn",
     "Step",
     "StreamAddNeon",

@@ -6,6 +6,7 @@ import enum
 from dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
+from edgec.base.options.pools import MAX_ACTIVATION_BITS
 from edgec.base.options.quant import check_seed
 
 _LEVELS = {"4": (-8, 7), "3": (-4, 3), "2": (-2, 1), "ternary": (-1, 1)}
@@ -118,12 +119,20 @@ class FewBitsOptions:
             first and the last.
         keep: patterns of layers that stay as they are.
         seed: seed of the choice of output elements that are looked at.
+        activation_bits: width of the numbers that layers with such weights read, 1 to 8.
     """
 
     bits: WeightBits
     layers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     seed: int = 0
+    activation_bits: int = MAX_ACTIVATION_BITS
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        if not 1 <= self.activation_bits <= MAX_ACTIVATION_BITS:
+            raise ConfigError(
+                f"activations of {self.activation_bits} bits are not known",
+                where="--activation-bits",
+                hint=f"give 1 to {MAX_ACTIVATION_BITS}",
+            )
