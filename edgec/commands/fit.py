@@ -13,21 +13,28 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
-from edgec.base.errors import BudgetError, ConfigError, EdgecError, MemoryPlanError
+from edgec.base.errors import BudgetError, ConfigError, MemoryPlanError
 from edgec.base.options import (
     CompileOptions,
     FitLimits,
-    Optimize,
-    Placement,
     Progress,
-    Rows,
     no_progress,
 )
 from edgec.commands.fit_builds import built_choice, with_space
 from edgec.commands.fit_check import check_fit, check_judged
-from edgec.commands.fit_choice import Built, Fitted, Point, Setting, gains, needed, settings_of
+from edgec.commands.fit_choice import (
+    Built,
+    Fitted,
+    Point,
+    Setting,
+    bounds_of,
+    gains,
+    or_infinity,
+    settings_of,
+)
 from edgec.commands.fit_missed import missed
 from edgec.commands.fit_prices import Pricing
+from edgec.commands.fit_references import references
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
 from edgec.target.board import Board
@@ -45,10 +52,6 @@ _MOST_TRIES = 96
 """Measurements of the noise of choices near them, and of random ones."""
 _MOST_STARTS = 24
 """Random choices within the limits that are measured."""
-_MOST_MIXED = 2
-_UNTOLD = 0.1
-"""Builds of mixed codes that prices are held against, while this share of cycles is of functions
-that no build had."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
 
@@ -91,14 +94,8 @@ class Search:
         exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
-        clock = board.clock_hz
-        self.bounds = Bounds(
-            cycles=math.inf if limits.time_ms is None else limits.time_ms * clock / 1e3,
-            flash_bytes=_or_infinity(limits.flash_bytes),
-            ram_bytes=_or_infinity(limits.ram_bytes),
-            noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
-        )
-        self.pricing = Pricing(exact, board, self._options, self._space, self.bounds.ram_bytes)
+        self._bounds = bounds_of(limits, board.clock_hz)
+        self.pricing = Pricing(exact, board, self._options, self._space, self._bounds.ram_bytes)
         copies = replace(self._options, placement=None)
         self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
         self._built: dict[Point, Built] = {}
@@ -241,7 +238,12 @@ class Search:
     def _misses(self, point: Point) -> bool:
         """Whether a build is not as accurate as was asked for."""
         noise = self._built[point].figures.noise
-        return noise > self.bounds.noise or self._drop(point) > _or_infinity(self._limits.drop)
+        return noise > self.bounds.noise or self._drop(point) > or_infinity(self._limits.drop)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The limits in numbers; prices and plans are made for them, so that they stay."""
+        return self._bounds
 
     @property
     def aim(self) -> Aim:
@@ -289,18 +291,6 @@ class Search:
             self._passed.add(point)
         return exceeds
 
-    def _pruned(self) -> tuple[Setting, ...]:
-        """Settings that a limit may need, by builds of the usual one with int8 and int16 codes."""
-        usual = self.settings[0]
-        ends = {Point(usual, ()), Point(usual, self.pricing.tensors)}
-        try:
-            found = [
-                self.built(point).figures for point in sorted(ends, key=lambda p: len(p.int16))
-            ]
-        except MemoryPlanError:
-            return self.settings
-        return needed(self.settings, found, self.bounds)
-
     def prepare(self) -> dict[Setting, Built]:
         """Build what prices are held against: int8 for each way of code, and int16 everywhere.
 
@@ -308,41 +298,9 @@ class Search:
             The builds with int8 codes alone, by setting.
         """
         if not self._references_built:
-            self._references()
+            self.settings = references(self.settings, self.pricing, self.bounds, self.built)
+            self._references_built = len(self._built)
         return {p.setting: built for p, built in self._built.items() if not p.int16}
-
-    def _references(self) -> None:
-        self.settings = self._pruned()
-        usual = self.settings[0]
-        seen: dict[tuple[Optimize, Placement | None], Setting] = {}
-        for setting in self.settings:
-            if setting.placement is usual.placement or setting.optimize is usual.optimize:
-                seen.setdefault((setting.optimize, setting.placement), setting)
-        points = [Point(setting, ()) for setting in seen.values()]
-        if self.pricing.tensors:
-            points.append(Point(self.settings[0], self.pricing.tensors))
-        last: EdgecError | None = None
-        for point in points:
-            try:
-                self.built(point)
-            except MemoryPlanError as error:
-                last = error
-        if not self._built and last is not None:
-            rows = [s for s in self.settings if s.rows is Rows.ALWAYS]
-            if not rows:
-                raise last
-            for setting in rows:
-                self.built(Point(setting, ()))
-        for _ in range(_MOST_MIXED):
-            told = self.pricing.telling(self.settings[0]) if self._built else None
-            if told is None or told[1] < _UNTOLD:
-                break
-            names = tuple(name for name in self.pricing.tensors if name in told[0])
-            try:
-                self.built(Point(self.settings[0], names))
-            except MemoryPlanError:
-                break
-        self._references_built = len(self._built)
 
     def built(self, point: Point) -> Built:
         """Build a choice, trace it, and learn from it; once for each choice."""
@@ -393,7 +351,3 @@ class Search:
                     alone[aim] = self.predicted(point)
         built = [each.figures for each in self._built.values()]
         return missed(built, alone, self.bounds, self._board.clock_hz)
-
-
-def _or_infinity(value: float | None) -> float:
-    return math.inf if value is None else float(value)

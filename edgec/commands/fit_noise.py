@@ -34,11 +34,14 @@ class Noises:
         self.floor = 0.0 if space is None else space.noise(self._names)
         self.int8 = math.nan if space is None else space.noise(())
         self._scales = dict.fromkeys(self._names, 1.0)
+        self._scaled = 0  # measurements that the scales meet
         self._measured: dict[State, float] = {}
 
     @property
     def singles(self) -> Mapping[str, float]:
         """Noise that the int8 codes of each tensor add."""
+        if self._scaled < len(self._measured):
+            self._fit()
         return {name: self._scales[name] * noise for name, noise in self._alone.items()}
 
     def known(self, chosen: State) -> bool:
@@ -54,10 +57,10 @@ class Noises:
         if chosen not in self._measured:
             names = [name for name in self._names if name in chosen]
             self._measured[chosen] = self._space.noise(names)
-            self._fit()
         return self._measured[chosen]
 
     def _fit(self) -> None:
+        self._scaled = len(self._measured)
         self._scales = dict.fromkeys(self._names, 1.0)
         for _ in range(_SWEEPS):
             for chosen, noise in self._measured.items():
