@@ -19,7 +19,7 @@ from edgec.base.options import (
     QuantOptions,
     Rows,
 )
-from edgec.fit.problem import Bounds, Figures
+from edgec.fit.problem import Bounds, Figures, State
 
 _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
 """Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
@@ -207,10 +207,16 @@ class Built(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A choice: a setting, and the tensors with int16 codes."""
+    """A choice: a setting, the tensors with int16 codes, and weights of few bits."""
 
     setting: Setting
     int16: tuple[str, ...]
+    bits: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> State:
+        """The choice by its names in the program."""
+        return frozenset((*self.int16, *self.bits))
 
 
 @dataclass(frozen=True, slots=True)
