@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from edgec.base.errors import BudgetError, ConfigError, MemoryPlanError
+from edgec.base.errors import BudgetError, MemoryPlanError
 from edgec.base.options import (
     CompileOptions,
     FitLimits,
@@ -231,7 +231,9 @@ class Search:
                 self._expected.setdefault(near, figures.noise)
                 self._tries -= not noises.known(near.chosen)
                 found.append((noises.measured(near.chosen), figures.cycles, near))
-            here = self._as_measured(point)
+            # By the program's prices, as those beside it.
+            here = problem.figures(point.chosen) or self.predicted(point)
+            here = replace(here, noise=noises.measured(point.chosen))
             better = (
                 near
                 for noise, cycles, near in sorted(found, key=lambda each: each[:2])
@@ -310,15 +312,14 @@ class Search:
 
     def predicted(self, point: Point) -> Figures:
         """Figures of a choice by all that is known."""
-        figures = self.pricing.problem(point.setting).figures(point.chosen)
-        if figures is None:
-            raise ConfigError("no price is known of this choice", where="--fit")
-        return figures
+        return self.pricing.figures(point.setting, point.chosen)
 
     def _replanned(self, point: Point) -> bool:
-        """Whether a choice needs more memory than the limit, unlike the prediction."""
+        """Whether a choice exceeds a limit, unlike the program's prediction, but for noise."""
         try:
             exceeds = not self.pricing.has(point.chosen) or self._exceeds(point)
+            figures = replace(self.predicted(point), noise=0.0)
+            exceeds = exceeds or figures.excess(self.bounds) > 0.0
         except MemoryPlanError:  # the board has no room for all weights
             exceeds = True
         if exceeds:
@@ -369,8 +370,18 @@ class Search:
         alone: dict[Aim, Figures] = {}
         for aim in Aim:
             if math.isfinite(getattr(self.bounds, aim.value)):
-                point = self.best(replace(self.bounds, **{aim.value: math.inf}), aim)
+                others = replace(self.bounds, **{aim.value: math.inf})
+                point = self.best(others, aim)
                 if point is not None:
-                    alone[aim] = self.predicted(point)
+                    alone[aim] = self._as_built(point, others)
         built = [each.figures for each in self._built.values()]
         return missed(built, alone, self.bounds, self._board.clock_hz)
+
+    def _as_built(self, point: Point, bounds: Bounds) -> Figures:
+        """Figures of a choice that is built, or predicted ones where it exceeds limits then."""
+        predicted = self.predicted(point)
+        try:
+            measured = self.built(point).figures
+        except MemoryPlanError:
+            return predicted
+        return measured if measured.excess(bounds) <= 0.0 else predicted

@@ -30,7 +30,7 @@ from edgec.commands.fit_learned import Layer, Learned
 from edgec.commands.fit_noise import Noises
 from edgec.commands.fit_probes import covering_sets, first_sets, told_apart
 from edgec.commands.fit_ways import States, Ways, ways_of
-from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
+from edgec.fit.problem import Cell, Cost, Cut, Figures, Need, Problem, State
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import select_kernels
@@ -229,6 +229,28 @@ class Pricing:
             int8_noise=self.noises.int8,
         )
 
+    def figures(self, setting: Setting, chosen: State) -> Figures:
+        """Predicted figures of a choice, by the layers that it has indeed.
+
+        A program knows layers by the few tensors that matter most to each.
+        """
+        own = self._own(setting, chosen)
+        costs = [Cost(self._learned.outside(setting), 0, frozenset())]
+        for name, (layer, state) in own.items():
+            cost = self._cost(setting, name, state, layer)
+            if cost is not None:
+                costs.append(cost)
+        code = self.code(setting.optimize, (layer for layer, _ in own.values()))
+        return replace(self.problem(setting), functions=code).figures_of(chosen, costs)
+
+    def _own(self, setting: Setting, chosen: State) -> dict[str, tuple[Layer, State]]:
+        """The layers of a choice, and its part that matters to each."""
+        cells = self._cells_of(setting.optimize)
+        return {
+            name: (layer, (cells[name][0] if name in cells else layer.tensors) & chosen)
+            for name, layer in self.layers_of(chosen, setting.optimize).items()
+        }
+
     def code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
         """Bytes of the code and tables that layers need, by section; what is shared is there once.
 
@@ -337,14 +359,10 @@ class Pricing:
     def learn(self, setting: Setting, names: Collection[str], built: Built) -> None:
         """Take over what a build shows."""
         chosen, optimize = frozenset(names), setting.optimize
-        layers = self.layers_of(chosen, optimize)
-        cells = self._cells_of(optimize)
-        seen = {
-            name: (layer, (cells[name][0] if name in cells else layer.tensors) & chosen)
-            for name, layer in layers.items()
-        }
-        constants = sum(layer.constant_bytes for layer in layers.values())
-        code = sum(self.code(optimize, layers.values()).values())
+        seen = self._own(setting, chosen)
+        layers = [layer for layer, _ in seen.values()]
+        constants = sum(layer.constant_bytes for layer in layers)
+        code = sum(self.code(optimize, layers).values())
         flash = built.figures.flash_bytes - constants - code
         ram = built.figures.ram_bytes - built.arena_bytes - built.copied_bytes
         self._learned.take(setting, seen, built, flash, ram)

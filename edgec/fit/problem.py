@@ -174,22 +174,31 @@ class Problem:
             cost = cell.costs[state]
             if cost is not None:
                 costs.append(cost)
+        return self.figures_of(int16, costs)
+
+    def figures_of(self, chosen: State, costs: Sequence[Cost]) -> Figures:
+        """Predicted figures of a choice whose layers are known.
+
+        Args:
+            chosen: the tensors with int16 codes, and ways of weights.
+            costs: the prices of all of its cells.
+        """
         constants = sum(cost.constant_bytes for cost in costs)
         code = sum(self.functions[key] for key in {key for cost in costs for key in cost.functions})
         arena = max(
-            (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & int16)))
+            (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & chosen)))
             for n in self.needs
         )
-        arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= int16)])
+        arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= chosen)])
         weights = self.copied * constants
-        planned = next((cut for cut in self.cuts if cut.tensors == int16), None)
+        planned = next((cut for cut in self.cuts if cut.tensors == chosen), None)
         if planned is not None:
             arena, weights = planned.arena_bytes, float(planned.weight_bytes)
         return Figures(
             cycles=sum(cost.cycles for cost in costs),
             flash_bytes=self.flash_bytes + constants + code,
             ram_bytes=self.ram_bytes + arena + weights,
-            noise=self.noise(int16),
+            noise=self.noise(chosen),
         )
 
     def beside(
