@@ -73,22 +73,25 @@ class Ways:
             optimize: what code prefers.
         """
         readers = {each: _readers(plain.plan_of(each).graph, self.weights) for each in self.probes}
+        narrow = {
+            (bits, each): _readers(network.plan_of(each).graph, self.weights)
+            for bits, network in self.networks.items()
+            for each in self.probes
+        }
         found = dict(cells)
         for name, (tensors, states) in cells.items():
-            nodes = {readers[each].get(name) for each in self.probes} - {None}
+            nodes = {each[name] for each in (*readers.values(), *narrow.values()) if name in each}
             if len(nodes) != 1:
                 continue  # no such layer, or one that reads the weights of several
-            (node,) = nodes
-            own = {key: bits for key, bits in self.asked.items() if bits.layers == node}
+            own = {key: bits for key, bits in self.asked.items() if bits.layers in nodes}
             wider = dict(states)
             for int16 in self.probes:
                 usual = plain.of(int16, optimize).get(name)
                 for key, bits in own.items():
-                    layer = usual
-                    if readers[int16].get(name) == node:
-                        layer = self.networks[bits.bits].of(int16, optimize).get(name)
-                        if layer is None:
-                            continue  # it is computed by another layer then
+                    # Where neither network reads the weights here, they do not matter.
+                    reads = name in readers[int16] or name in narrow[bits.bits, int16]
+                    network = self.networks[bits.bits]
+                    layer = network.of(int16, optimize).get(name) if reads else usual
                     state = tensors & int16 | {key}
                     known = wider.get(state)
                     if known is None or (layer is not None and layer.cycles > known.cycles):
