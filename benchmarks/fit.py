@@ -4,10 +4,11 @@
     python benchmarks/fit.py --data-dir FOLDER --networks resnet8 dscnn --boards nucleo_f446re
     python benchmarks/fit.py --data-dir FOLDER --networks mobilenetv2_cifar10   # of networks/
 
-Limits of each network and board lie between its int8 and its int16 build: `--tight` of the way in
-time.  Random choices (200) have each tensor int16 with a chance of their own.  The noise of all of
-them that are within the limits by prices is measured, and the best one is built, too.  Seconds are
-of the processor, of this process and of those that it starts: two cores share them in part.
+The limit of time lies between the int8 and the int16 build: `--tight` of the way; RAM is that of
+the larger one and 2 %, and flash has room.  Random choices (200) have each tensor int16 with a
+chance of their own.  The noise of all of them that are within the limits by prices is measured, and
+the best one is built, too.  Seconds are of the processor, of this process and of those that it
+starts: two cores share them in part.
 """
 
 from __future__ import annotations
@@ -69,27 +70,42 @@ def shown(figures: Figures | None, measured: Figures) -> str:
     return ", ".join(parts) + f", {figures.decibels - measured.decibels:+.1f} dB"
 
 
+def limits_of(
+    path: Path, board_name: str, samples: Mapping[str, np.ndarray], tight: float
+) -> FitLimits:
+    """Limits between the int8 and the int16 build of a network on a board.
+
+    Args:
+        path: the model.
+        board_name: the board.
+        samples: calibration data.
+        tight: where the limit of time lies between the two, 0 to 1.
+    """
+    board = load_board(board_name)
+    search = Search(path, board, samples, CompileOptions(), FitLimits.parse("ms=1000000"))
+    tensors = search.pricing.tensors
+    ends = [search.built(Point(search.settings[0], each)).figures for each in ((), tensors)]
+    cycles = ends[0].cycles + tight * (ends[1].cycles - ends[0].cycles)
+    return FitLimits(
+        # More than a tenth is left, where code need not be small.
+        flash_bytes=int(1.15 * max(each.flash_bytes for each in ends)),
+        ram_bytes=int(1.02 * max(each.ram_bytes for each in ends)),
+        time_ms=cycles * 1e3 / board.clock_hz,
+    )
+
+
 def line(name: str, board_name: str, options: argparse.Namespace) -> None:
     """Fit a network to a board, and hold random choices against the result."""
     path, samples = network(name, options)
     board = load_board(board_name)
+    limits = limits_of(path, board_name, samples, options.tight)
     start = seconds()
-    wide = FitLimits.parse("ms=1000000")
-    search = Search(path, board, samples, CompileOptions(), wide)
-    usual = search.settings[0]
-    ends = [search.built(Point(usual, each)).figures for each in ((), search.pricing.tensors)]
-    cycles = ends[0].cycles + options.tight * (ends[1].cycles - ends[0].cycles)
-    search.bounds = replace(
-        search.bounds,
-        cycles=cycles,
-        flash_bytes=1.02 * max(each.flash_bytes for each in ends),
-        ram_bytes=max(each.ram_bytes for each in ends) * 1.02,
-    )
+    search = Search(path, board, samples, CompileOptions(), limits)
     found = search.run()
     taken = seconds() - start
     measured = found.measured
     print(
-        f"{name} on {board_name}: {measured.cycles:,.0f} of {cycles:,.0f} cycles, "
+        f"{name} on {board_name}: {measured.cycles:,.0f} of {search.bounds.cycles:,.0f} cycles, "
         f"{measured.flash_bytes:,.0f} bytes, {measured.decibels:.1f} dB, "
         f"{len(found.point.int16)} of {found.tensors} int16; off: "
         f"{shown(found.predicted, measured)}; {found.builds} builds, {taken:.0f} s",

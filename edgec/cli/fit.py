@@ -36,10 +36,11 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
     board = load_board(request.board)
     check_fit(board, request.options, limits)
     request.check()
-    from edgec.commands.fit_weights import fitted
+    from edgec.commands.fit import Search
 
     with status("fitting") as say:
-        found = fitted(request.model, board, request.samples, request.options, limits, say)
+        search = Search(request.model, board, request.samples, request.options, limits, say)
+        found = search.run()
     return replace(request, options=found.options, tune_file=None), found
 
 

@@ -91,6 +91,7 @@ def compile_model(
     progress: Progress | None = None,
     finished: Callable[[Path], None] | None = None,
     quantized: IntegerModel | None = None,
+    with_stack: bool = True,
 ) -> CompileResult:
     """Compile a model for a board and check what came out.
 
@@ -103,6 +104,8 @@ def compile_model(
         progress: told what is being done.
         finished: given the folder with everything in it, before it becomes the output folder.
         quantized: the model of these options, where somebody has quantized it before.
+        with_stack: measure the stack of the library's functions, which needs further runs of the
+            compiler; size and time are the same without.
 
     Raises:
         EdgecError: any of its kinds; the output folder is then as it was.
@@ -132,7 +135,8 @@ def compile_model(
         suffix, data = standalone_copy(source, options.shapes, options.state, options.values)
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         about = library_about(ready, calibration, options.pixels, options.app)
-        run_stack = _write_library(program, staging / LIBRARY_DIR, about, target, options)
+        measured = options.build and with_stack
+        run_stack = _write_library(program, staging / LIBRARY_DIR, about, target, measured)
         _emit_firmware(program, staging, target, app, placement, options.optimize)
 
         def written(
@@ -212,11 +216,11 @@ def _check_possible(graph: Graph, board: Board, options: CompileOptions) -> None
 
 
 def _write_library(
-    program: Program, library: Path, about: LibraryAbout, board: Board, options: CompileOptions
+    program: Program, library: Path, about: LibraryAbout, board: Board, with_stack: bool
 ) -> dict[CompilerLevel, int]:
-    """Write the library; where firmware is built, with the stack that it needs, which is given."""
+    """Write the library; with the stack that it needs, if it is to be measured, which is given."""
     emit_library(program, library, about=about)
-    if not options.build:
+    if not with_stack:
         return {}
     source = Path("src", f"{library_names(program.name).prefix}.c")
     run_stack = stack_usage(library, source, board)

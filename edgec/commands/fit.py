@@ -10,29 +10,38 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from edgec.base.errors import BudgetError, ConfigError, EdgecError, MemoryPlanError
+from edgec.base.errors import BudgetError, MemoryPlanError
 from edgec.base.options import (
     CompileOptions,
     FitLimits,
-    Optimize,
-    Placement,
     Progress,
-    Rows,
     no_progress,
 )
 from edgec.commands.fit_builds import built_choice, with_space
 from edgec.commands.fit_check import check_fit, check_judged
-from edgec.commands.fit_choice import Built, Fitted, Point, Setting, gains, needed, settings_of
+from edgec.commands.fit_choice import (
+    Built,
+    Fitted,
+    Point,
+    Setting,
+    bounds_of,
+    gains,
+    or_infinity,
+    settings_of,
+)
 from edgec.commands.fit_missed import missed
 from edgec.commands.fit_prices import Pricing
+from edgec.commands.fit_references import references
 from edgec.fit.problem import Bounds, Figures, Problem
 from edgec.fit.solve import Aim, best
+from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
-from edgec.workflow.integer import Calibration, real_model
+from edgec.workflow.integer import Calibration, IntegerModel, RealModel, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
@@ -45,10 +54,10 @@ _MOST_TRIES = 96
 """Measurements of the noise of choices near them, and of random ones."""
 _MOST_STARTS = 24
 """Random choices within the limits that are measured."""
-_MOST_MIXED = 2
-_UNTOLD = 0.1
-"""Builds of mixed codes that prices are held against, while this share of cycles is of functions
-that no build had."""
+_MOST_NETWORKS = 8
+"""Networks with weights of few bits, each of which is quantized anew, in seconds."""
+_EQUAL = 1.02
+"""Choices of two settings whose figures differ by less are about equal."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
 
@@ -91,14 +100,14 @@ class Search:
         exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
-        clock = board.clock_hz
-        self.bounds = Bounds(
-            cycles=math.inf if limits.time_ms is None else limits.time_ms * clock / 1e3,
-            flash_bytes=_or_infinity(limits.flash_bytes),
-            ram_bytes=_or_infinity(limits.ram_bytes),
-            noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
+        self._bounds = bounds_of(limits, board.clock_hz)
+
+        def narrowed(real: RealModel, options: CompileOptions) -> tuple[IntegerModel, Space | None]:
+            return with_space(real, board, options, progress, drops=drops)
+
+        self.pricing = Pricing(
+            exact, board, self._options, self._space, narrowed, self._bounds.ram_bytes
         )
-        self.pricing = Pricing(exact, board, self._options, self._space, self.bounds.ram_bytes)
         copies = replace(self._options, placement=None)
         self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
         self._built: dict[Point, Built] = {}
@@ -115,7 +124,9 @@ class Search:
         Raises:
             BudgetError: nothing is within the limits; says the nearest miss.
         """
-        self.prepare()
+        self.settings = references(self.settings, self.pricing, self.bounds, self.built)
+        self._references_built = len(self._built)
+        self._offer_bits()
         self._by_program()
         if self.aim is Aim.NOISE and self.pricing.tensors:
             self._by_chance()
@@ -124,12 +135,25 @@ class Search:
             raise self._missed()
         return self._fitted(found)
 
+    def _offer_bits(self) -> None:
+        """Price weights of few bits, if flash costs accuracy or time, or nothing is within it."""
+        if not math.isfinite(self.bounds.flash_bytes) or self._space is None:
+            return
+        wide = self.best(replace(self.bounds, flash_bytes=math.inf), self.aim)
+        within = self.best(self.bounds, self.aim)
+        if wide is None:  # flash is not what it lacks
+            return
+        if within is None or self._gains(self.predicted(wide), self.predicted(within)):
+            self.pricing.offer(self.real, self._progress)
+
     def _by_program(self) -> None:
         """Build what the program finds, as long as it promises more than the builds have."""
         bounds, found = self.bounds, self._inside()
         for _ in range(_MOST_ROUNDS):
             point = self.best(bounds, self.aim)
             if point is None or len(self._built) >= self._references_built + _MOST_BUILDS:
+                break
+            if point.bits and self.pricing.networks > _MOST_NETWORKS:
                 break
             if self._replanned(point):
                 continue
@@ -155,18 +179,18 @@ class Search:
         Noises add up too badly to trust sums alone.  The program comes first: a choice that is
         quiet by chance promises more than any sum, and would end its search.
         """
-        setting, noises = self.settings[0], self.pricing.noises
-        points = [
-            Point(setting, e) for e in self._problem(setting).drawn(self.bounds, _MOST_STARTS)
-        ]
+        found, noises = self._inside(), self.pricing.noises
+        setting, ways = (self.settings[0], ()) if found is None else (found.setting, found.bits)
+        drawn = self._problem(setting).drawn(self.bounds, _MOST_STARTS, ways)
+        points = [self._point(setting, each) for each in drawn]
         for each in points:
             self._expected.setdefault(each, self.predicted(each).noise)
-        points.sort(key=lambda each: noises.measured(frozenset(each.int16)))
+        points.sort(key=lambda each: noises.measured(each.chosen))
         start = next((each for each in points if not self._replanned(each)), None)
         if start is None:
             return
         self._tries = max(self._tries, _MOST_TRIES // 2)
-        point, found = self._quieter(start), self._inside()
+        point = self._quieter(start)
         figures = self._as_measured(point)
         if found is None or self._gains(figures, self._built[found].figures):
             self._predicted[point] = replace(figures, noise=self._expected[point])
@@ -177,7 +201,7 @@ class Search:
 
         What is not is passed over, or predicted anew.
         """
-        noises, chosen = self.pricing.noises, frozenset(point.int16)
+        noises, chosen = self.pricing.noises, point.chosen
         if not noises.known(chosen):
             self._listens -= 1
             if self._listens < 0:
@@ -199,18 +223,20 @@ class Search:
         """
         noises, problem = self.pricing.noises, self._problem(point.setting)
         while self._tries > 0:
-            found: list[tuple[float, float, tuple[str, ...]]] = []
-            for int16, figures in problem.beside(point.int16, self.bounds):
-                chosen = frozenset(int16)
-                if self._tries <= 0 and not noises.known(chosen):
+            found: list[tuple[float, float, Point]] = []
+            for names, figures in problem.beside(point.chosen, self.bounds):
+                near = self._point(point.setting, names)
+                if self._tries <= 0 and not noises.known(near.chosen):
                     continue
-                self._expected.setdefault(Point(point.setting, int16), figures.noise)
-                self._tries -= not noises.known(chosen)
-                found.append((noises.measured(chosen), figures.cycles, int16))
-            here = self._as_measured(point)
+                self._expected.setdefault(near, figures.noise)
+                self._tries -= not noises.known(near.chosen)
+                found.append((noises.measured(near.chosen), figures.cycles, near))
+            # By the program's prices, as those beside it.
+            here = problem.figures(point.chosen) or self.predicted(point)
+            here = replace(here, noise=noises.measured(point.chosen))
             better = (
-                Point(point.setting, int16)
-                for noise, cycles, int16 in sorted(found)
+                near
+                for noise, cycles, near in sorted(found, key=lambda each: each[:2])
                 if self._gains(replace(here, noise=noise, cycles=cycles), here)
             )
             best_near = next((each for each in better if not self._replanned(each)), None)
@@ -220,7 +246,7 @@ class Search:
         return point
 
     def _as_measured(self, point: Point) -> Figures:
-        noise = self.pricing.noises.measured(frozenset(point.int16))
+        noise = self.pricing.noises.measured(point.chosen)
         return replace(self.predicted(point), noise=noise)
 
     def _inside(self) -> Point | None:
@@ -241,7 +267,12 @@ class Search:
     def _misses(self, point: Point) -> bool:
         """Whether a build is not as accurate as was asked for."""
         noise = self._built[point].figures.noise
-        return noise > self.bounds.noise or self._drop(point) > _or_infinity(self._limits.drop)
+        return noise > self.bounds.noise or self._drop(point) > or_infinity(self._limits.drop)
+
+    @property
+    def bounds(self) -> Bounds:
+        """The limits in numbers; prices and plans are made for them, so that they stay."""
+        return self._bounds
 
     @property
     def aim(self) -> Aim:
@@ -256,120 +287,71 @@ class Search:
         found: list[tuple[float, float, int, Point]] = []
         for number, setting in enumerate(self.settings):
             problem = self._problem(setting)
-            int16 = best(problem, bounds, aim)
-            if int16 is None:
+            names = best(problem, bounds, aim)
+            figures = None if names is None else problem.figures(names)
+            if names is None or figures is None:
                 continue
-            figures = problem.figures(int16)
-            if figures is not None:
-                value = getattr(figures, aim.value)
-                rounded = 0.0 if math.isnan(value) else round(math.log(value), 2)
-                found.append((rounded, figures.cycles, number, Point(setting, int16)))
+            value = getattr(figures, aim.value)
+            rounded = 0.0 if math.isnan(value) else round(math.log(value), 2)
+            found.append((rounded, figures.cycles, number, self._point(setting, names)))
+            if not math.isnan(value):  # what is worse than this is of no use in other settings
+                most = min(getattr(bounds, aim.value), value * _EQUAL)
+                bounds = replace(bounds, **{aim.value: most})
         return min(found)[-1] if found else None
 
     def _problem(self, setting: Setting) -> Problem:
         """Choices that are left: without what was built, or is known to be no better."""
         done = dict.fromkeys([*self._built, *sorted(self._passed, key=repr)])
-        known = [frozenset(each.int16) for each in done if each.setting == setting]
+        known = [each.chosen for each in done if each.setting == setting]
         return replace(self.pricing.problem(setting), excluded=tuple(known))
+
+    def _point(self, setting: Setting, names: Sequence[str]) -> Point:
+        tensors = self.pricing.tensors
+        int16 = tuple(name for name in names if name in tensors)
+        return Point(setting, int16, tuple(name for name in names if name not in tensors))
 
     def predicted(self, point: Point) -> Figures:
         """Figures of a choice by all that is known."""
-        figures = self.pricing.problem(point.setting).figures(point.int16)
-        if figures is None:
-            raise ConfigError("no price is known of this choice", where="--fit")
-        return figures
+        return self.pricing.figures(point.setting, point.chosen)
 
     def _replanned(self, point: Point) -> bool:
-        """Whether a choice needs more memory than the limit, unlike the prediction."""
+        """Whether a choice exceeds a limit, unlike the program's prediction, but for noise."""
         try:
-            exceeds = self._exceeds(point)
+            exceeds = not self.pricing.has(point.chosen) or self._exceeds(point)
+            figures = replace(self.predicted(point), noise=0.0)
+            exceeds = exceeds or figures.excess(self.bounds) > 0.0
         except MemoryPlanError:  # the board has no room for all weights
             exceeds = True
         if exceeds:
             self._passed.add(point)
         return exceeds
 
-    def _pruned(self) -> tuple[Setting, ...]:
-        """Settings that a limit may need, by builds of the usual one with int8 and int16 codes."""
-        usual = self.settings[0]
-        ends = {Point(usual, ()), Point(usual, self.pricing.tensors)}
-        try:
-            found = [
-                self.built(point).figures for point in sorted(ends, key=lambda p: len(p.int16))
-            ]
-        except MemoryPlanError:
-            return self.settings
-        return needed(self.settings, found, self.bounds)
-
-    def prepare(self) -> dict[Setting, Built]:
-        """Build what prices are held against: int8 for each way of code, and int16 everywhere.
-
-        Returns:
-            The builds with int8 codes alone, by setting.
-        """
-        if not self._references_built:
-            self._references()
-        return {p.setting: built for p, built in self._built.items() if not p.int16}
-
-    def _references(self) -> None:
-        self.settings = self._pruned()
-        usual = self.settings[0]
-        seen: dict[tuple[Optimize, Placement | None], Setting] = {}
-        for setting in self.settings:
-            if setting.placement is usual.placement or setting.optimize is usual.optimize:
-                seen.setdefault((setting.optimize, setting.placement), setting)
-        points = [Point(setting, ()) for setting in seen.values()]
-        if self.pricing.tensors:
-            points.append(Point(self.settings[0], self.pricing.tensors))
-        last: EdgecError | None = None
-        for point in points:
-            try:
-                self.built(point)
-            except MemoryPlanError as error:
-                last = error
-        if not self._built and last is not None:
-            rows = [s for s in self.settings if s.rows is Rows.ALWAYS]
-            if not rows:
-                raise last
-            for setting in rows:
-                self.built(Point(setting, ()))
-        for _ in range(_MOST_MIXED):
-            told = self.pricing.telling(self.settings[0]) if self._built else None
-            if told is None or told[1] < _UNTOLD:
-                break
-            names = tuple(name for name in self.pricing.tensors if name in told[0])
-            try:
-                self.built(Point(self.settings[0], names))
-            except MemoryPlanError:
-                break
-        self._references_built = len(self._built)
-
     def built(self, point: Point) -> Built:
         """Build a choice, trace it, and learn from it; once for each choice."""
         if point not in self._built:
             self._progress(f"building choice {len(self._built) + 1}")
-            model = self.pricing.model_of(point.int16)
-            noise = self.pricing.noises.measured(frozenset(point.int16))
+            model = self.pricing.model_of(point.chosen)
+            noise = self.pricing.noises.measured(point.chosen)
             self._kept[point] = None if self._exceeds(point) else self.pricing.kept(point.setting)
             options = self._plain(point, self._options)
             found = built_choice(self._source, self._board, self._samples, options, model, noise)
             self._built[point] = found
-            self.pricing.learn(point.setting, point.int16, found)
+            self.pricing.learn(point.setting, point.chosen, found)
         return self._built[point]
 
     def _plain(self, point: Point, options: CompileOptions) -> CompileOptions:
         """Options of a choice; with the RAM that it has to keep where weights take what is left."""
-        return point.setting.options(options, point.int16, self._kept[point])
+        bits = (*options.weight_bits, *self.pricing.bits_of(point.chosen))
+        found = point.setting.options(options, point.int16, self._kept[point])
+        return replace(found, weight_bits=bits)
 
     def _exceeds(self, point: Point) -> bool:
         """Plan the memory of a choice: whether it needs more than the limit."""
-        self.pricing.plan(point.setting, point.int16)
+        self.pricing.plan(point.setting, point.chosen)
         return self.predicted(point).ram_bytes > self.bounds.ram_bytes
 
     def _drop(self, point: Point) -> float:
-        if self._limits.drop is None or self._space is None:
-            return 0.0
-        return self._space.drop(point.int16)
+        return 0.0 if self._limits.drop is None else self.pricing.drop(point.chosen)
 
     def _fitted(self, point: Point) -> Fitted:
         return Fitted(
@@ -388,12 +370,18 @@ class Search:
         alone: dict[Aim, Figures] = {}
         for aim in Aim:
             if math.isfinite(getattr(self.bounds, aim.value)):
-                point = self.best(replace(self.bounds, **{aim.value: math.inf}), aim)
+                others = replace(self.bounds, **{aim.value: math.inf})
+                point = self.best(others, aim)
                 if point is not None:
-                    alone[aim] = self.predicted(point)
+                    alone[aim] = self._as_built(point, others)
         built = [each.figures for each in self._built.values()]
         return missed(built, alone, self.bounds, self._board.clock_hz)
 
-
-def _or_infinity(value: float | None) -> float:
-    return math.inf if value is None else float(value)
+    def _as_built(self, point: Point, bounds: Bounds) -> Figures:
+        """Figures of a choice that is built, or predicted ones where it exceeds limits then."""
+        predicted = self.predicted(point)
+        try:
+            measured = self.built(point).figures
+        except MemoryPlanError:
+            return predicted
+        return measured if measured.excess(bounds) <= 0.0 else predicted

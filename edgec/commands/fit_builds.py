@@ -75,7 +75,13 @@ def built_choice(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place, "build")
         made = compile_model(
-            source, board, calibration=samples, out=folder, options=options, quantized=quantized
+            source,
+            board,
+            calibration=samples,
+            out=folder,
+            options=options,
+            quantized=quantized,
+            with_stack=False,
         )
         traced = profile(folder)
     memory, placement = made.report.memory, made.report.placement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from edgec.base.options import (
     QuantOptions,
     Rows,
 )
-from edgec.fit.problem import Bounds, Figures
+from edgec.fit.problem import Bounds, Figures, State
 
 _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
 """Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""
@@ -61,6 +62,26 @@ class Setting:
             # Measured for the code that the user asked for, not for another.
             tuned=options.tuned if self.optimize is options.optimize else None,
         )
+
+
+def bounds_of(limits: FitLimits, clock_hz: int) -> Bounds:
+    """Limits in cycles, bytes and noise.
+
+    Args:
+        limits: those of the user.
+        clock_hz: clock of the core, in Hz.
+    """
+    return Bounds(
+        cycles=math.inf if limits.time_ms is None else limits.time_ms * clock_hz / 1e3,
+        flash_bytes=or_infinity(limits.flash_bytes),
+        ram_bytes=or_infinity(limits.ram_bytes),
+        noise=math.inf if limits.target_db is None else 10.0 ** (-limits.target_db / 10.0),
+    )
+
+
+def or_infinity(value: float | None) -> float:
+    """A limit as a number; infinity: none."""
+    return math.inf if value is None else float(value)
 
 
 def settings_of(
@@ -186,10 +207,16 @@ class Built(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A choice: a setting, and the tensors with int16 codes."""
+    """A choice: a setting, the tensors with int16 codes, and weights of few bits."""
 
     setting: Setting
     int16: tuple[str, ...]
+    bits: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> State:
+        """The choice by its names in the program."""
+        return frozenset((*self.int16, *self.bits))
 
 
 @dataclass(frozen=True, slots=True)

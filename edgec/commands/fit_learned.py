@@ -55,7 +55,7 @@ class Learned:
             ram_bytes: RAM beside arena and constants, about, until a build tells.
         """
         self._usual_ram_bytes = ram_bytes
-        self._exact: dict[tuple[Setting, str, State], float] = {}
+        self._exact: dict[tuple[Setting, str, State], tuple[Layer, float]] = {}
         self._functions: dict[tuple[Setting, KernelSpec, float], float] = {}
         self._sums: dict[Setting, dict[Kind, tuple[float, float]]] = {}
         self._own: dict[tuple[Setting, str, str], dict[Kind, float]] = defaultdict(dict)
@@ -87,7 +87,7 @@ class Learned:
             if cycles is None:
                 continue
             inside += cycles
-            self._exact[setting, name, state] = cycles
+            self._exact[setting, name, state] = layer, cycles
             self._functions[setting, layer.function, layer.cycles] = cycles
             if layer.cycles <= 0.0:
                 continue
@@ -105,8 +105,8 @@ class Learned:
 
     def cycles(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles of a layer; None: no build in this setting tells."""
-        known = self._exact.get((setting, name, state))
-        if known is None:
+        same, known = self._exact.get((setting, name, state), (None, None))
+        if known is None or same != layer:
             known = self._functions.get((setting, layer.function, layer.cycles))
         if known is not None:
             return known

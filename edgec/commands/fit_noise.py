@@ -8,7 +8,7 @@ and Stephan, Annals of Mathematical Statistics 11 (1940)).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from edgec.fit.problem import State
 from edgec.quant.precision.goal import Space
@@ -34,12 +34,27 @@ class Noises:
         self.floor = 0.0 if space is None else space.noise(self._names)
         self.int8 = math.nan if space is None else space.noise(())
         self._scales = dict.fromkeys(self._names, 1.0)
+        self._scaled = 0  # measurements that the scales meet
         self._measured: dict[State, float] = {}
+        self._ways: dict[str, float] = {}
+        self._space_of: Callable[[State], Space | None] = lambda _: space
+
+    def offer(self, ways: Mapping[str, float], space_of: Callable[[State], Space | None]) -> None:
+        """Let choices have weights of few bits.
+
+        Args:
+            ways: noise that those of each layer add, alone, by their names.
+            space_of: the tensors of the network with the weights of a choice.
+        """
+        self._ways, self._space_of = dict(ways), space_of
 
     @property
     def singles(self) -> Mapping[str, float]:
-        """Noise that the int8 codes of each tensor add."""
-        return {name: self._scales[name] * noise for name, noise in self._alone.items()}
+        """Noise that the int8 codes of each tensor add, and weights of few bits of each layer."""
+        if self._scaled < len(self._measured):
+            self._fit()
+        noises = self._alone | self._ways
+        return {name: self._scales.get(name, 1.0) * noise for name, noise in noises.items()}
 
     def known(self, chosen: State) -> bool:
         """Whether the noise of a choice was measured, or nobody can measure any."""
@@ -52,19 +67,33 @@ class Noises:
         if not chosen:
             return self.int8
         if chosen not in self._measured:
+            space = self._space_of(chosen)
+            assert space is not None
             names = [name for name in self._names if name in chosen]
-            self._measured[chosen] = self._space.noise(names)
-            self._fit()
+            self._measured[chosen] = space.noise(names)
         return self._measured[chosen]
 
     def _fit(self) -> None:
-        self._scales = dict.fromkeys(self._names, 1.0)
+        self._scaled = len(self._measured)
+        alone = self._alone | self._ways
+        scales = dict.fromkeys(alone, 1.0)
         for _ in range(_SWEEPS):
             for chosen, noise in self._measured.items():
-                others = [name for name in self._names if name not in chosen]
-                added = math.fsum(self._scales[name] * self._alone[name] for name in others)
-                if added <= 0.0 or noise <= self.floor:
+                floor, parts = self._parts(chosen)
+                added = math.fsum(scales[name] * alone[name] for name in parts)
+                if added <= 0.0 or noise <= floor:
                     continue
-                for name in others:
-                    scale = self._scales[name] * (noise - self.floor) / added
-                    self._scales[name] = min(max(scale, 1.0 / _FARTHEST), _FARTHEST)
+                for name in parts:
+                    scale = scales[name] * (noise - floor) / added
+                    scales[name] = min(max(scale, 1.0 / _FARTHEST), _FARTHEST)
+        self._scales = scales
+
+    def _parts(self, chosen: State) -> tuple[float, list[str]]:
+        """Noise that a choice has in any case, and what adds to it.
+
+        A network without int16 codes is fitted for int8 codes alone.
+        """
+        narrow = [name for name in self._ways if name in chosen]
+        if chosen.isdisjoint(self._names):
+            return self.int8, narrow
+        return self.floor, [name for name in self._names if name not in chosen] + narrow

@@ -10,40 +10,38 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from edgec.base.errors import MemoryPlanError
 from edgec.base.options import (
     CompileOptions,
+    LayerBits,
     Optimize,
     Placement,
+    Progress,
     Rows,
 )
 from edgec.commands.compile_facts import share_of
-from edgec.commands.compile_placed import placed, planned
+from edgec.commands.compile_placed import placed
 from edgec.commands.fit_choice import Built, Setting
+from edgec.commands.fit_layers import Layers
 from edgec.commands.fit_learned import Layer, Learned
 from edgec.commands.fit_noise import Noises
 from edgec.commands.fit_probes import covering_sets, first_sets, told_apart
-from edgec.fit.problem import Cell, Cost, Cut, Need, Problem, State
-from edgec.ir.graph import Graph
+from edgec.commands.fit_ways import States, Ways, ways_of
+from edgec.fit.problem import Cell, Cost, Cut, Figures, Need, Problem, State
 from edgec.kernels.buffers import buffers_of
-from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.family import KernelSpec
-from edgec.kernels.price import price_of
-from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.memory import Peak
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
-from edgec.target.target import Target
 from edgec.workflow.function_sizes import function_sizes
-from edgec.workflow.integer import IntegerModel
+from edgec.workflow.integer import IntegerModel, RealModel
 from edgec.workflow.rows import CONSOLE_VARIABLE_BYTES
 
-_UNCOUNTED_CYCLES = 11.0
-"""Cycles of an element that nobody counted, as of a table (`commands.compile_speed`)."""
 _WIDER = 2
 """Times that layers may turn out to depend on further tensors."""
 _NOTHING: State = frozenset()
@@ -58,6 +56,7 @@ class Pricing:
         board: Board,
         options: CompileOptions,
         space: Space | None,
+        narrowed: Callable[[RealModel, CompileOptions], tuple[IntegerModel, Space | None]],
         ram_bytes: float = math.inf,
     ) -> None:
         """Make the probes.
@@ -67,15 +66,17 @@ class Pricing:
             board: the target.
             options: those of the user.
             space: tensors that could have int16 codes; None: none can.
+            narrowed: quantizes a network as options say: the integer graph, and its tensors.
             ram_bytes: RAM of the firmware, of which weights take what is left over.
         """
         self._ram_bytes = ram_bytes
-        self._model, self._board, self._options, self._space = model, board, options, space
-        self.tensors = () if space is None else space.names
-        self._members = {} if space is None else space.members
-        self._pools: dict[State, PoolPlan] = {}
-        self._layers: dict[tuple[State, Optimize], dict[str, Layer]] = {}
-        self._cells: dict[Optimize, dict[str, tuple[State, dict[State, Layer | None]]]] = {}
+        self._board, self._options, self._narrowed = board, options, narrowed
+        self._plain = Layers(model, space, board, options)
+        self.tensors = self._plain.tensors
+        self._networks: dict[tuple[LayerBits, ...], Layers] = {(): self._plain}
+        self._real: RealModel | None = None
+        self._ways: Ways | None = None
+        self._cells: dict[Optimize, dict[str, tuple[State, States]]] = {}
         self._sections: dict[Optimize, dict[KernelSpec, Mapping[str, int]]] = {}
         self._steps: dict[Optimize, list[Need]] = {}
         self._turned: dict[Setting, float] = {}
@@ -86,29 +87,75 @@ class Pricing:
         self.probed = self._probes()
         self.noises = Noises(space)
 
-    def plan_of(self, int16: Collection[str]) -> PoolPlan:
-        """The graph with int16 codes for some tensors, ready for kernels."""
-        key = frozenset(int16)
-        if key not in self._pools:
-            found = planned(self.model_of(key), self._board, self._options)
-            if len(self._pools) > 2 * len(self.tensors) + 64:
-                return found[1]
-            self._pools[key] = found[1]
-        return self._pools[key]
+    def offer(self, real: RealModel, progress: Progress) -> None:
+        """Price weights of few bits, which choices may have from now on.
 
-    def model_of(self, int16: Collection[str]) -> IntegerModel:
-        """The model with int16 codes for some tensors."""
-        if self._space is None or not int16:
-            return self._model
-        names = [name for name in self.tensors if name in int16]
-        return replace(self._model, integer=self._space.integer(names))
+        Args:
+            real: the network, with its calibration data.
+            progress: told what is being done.
+        """
+
+        def layers_of(narrow: RealModel) -> Layers:
+            made = self._narrowed(narrow, replace(self._options, weight_bits=()))
+            return Layers(*made, self._board, self._options)
+
+        found = ways_of(real, self._options, self._plain, self.probed, layers_of, progress)
+        if found is None:
+            return
+        self._ways, self._real = found, real
+        self._cells.clear()
+        self.noises.offer(found.noises, lambda chosen: self._network(chosen).space)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """Names of weights of few bits that choices may have."""
+        return () if self._ways is None else tuple(self._ways.asked)
+
+    def bits_of(self, chosen: Collection[str]) -> tuple[LayerBits, ...]:
+        """Weights of few bits of a choice."""
+        return () if self._ways is None else self._ways.bits_of(chosen)
+
+    def _network(self, chosen: Collection[str]) -> Layers:
+        """The network with the weights of a choice."""
+        bits = self.bits_of(chosen)
+        if bits not in self._networks:
+            assert self._real is not None
+            asked = (*self._options.weight_bits, *bits)
+            made = self._narrowed(self._real, replace(self._options, weight_bits=asked))
+            self._networks[bits] = Layers(*made, self._board, self._options)
+        return self._networks[bits]
+
+    @property
+    def networks(self) -> int:
+        """Number of networks that were quantized, each with weights of its own."""
+        return len(self._networks)
+
+    def plan_of(self, chosen: Collection[str]) -> PoolPlan:
+        """The graph of a choice, ready for kernels."""
+        return self._network(chosen).plan_of(self._int16(chosen))
+
+    def model_of(self, chosen: Collection[str]) -> IntegerModel:
+        """The model of a choice."""
+        return self._network(chosen).model_of(self._int16(chosen))
+
+    def drop(self, chosen: Collection[str]) -> float:
+        """Percentage points of decisions that a choice loses; 0 where nobody counts them."""
+        space = self._network(chosen).space
+        return 0.0 if space is None else space.drop([e for e in self.tensors if e in chosen])
+
+    def has(self, chosen: Collection[str]) -> bool:
+        """Whether the network with the weights of a choice can have its int16 codes, too."""
+        return self._int16(chosen) <= set(self._network(chosen).tensors)
+
+    def _int16(self, chosen: Collection[str]) -> State:
+        return frozenset(chosen) & frozenset(self.tensors)
 
     def _probes(self) -> list[State]:
         """Sets of int16 tensors that show layers in all their states."""
         everything = frozenset(self.tensors)
         if not everything:
             return [_NOTHING]
-        ends = [self._ends(self.plan_of(each).graph) for each in (_NOTHING, everything)]
+        ends = [self._plain.ends(each) for each in (_NOTHING, everything)]
         found = first_sets(self.tensors, [tensors for each in ends for tensors in each])
         for _ in range(_WIDER):
             seen = {each: self.layers_of(each, self._options.optimize) for each in found}
@@ -131,51 +178,17 @@ class Pricing:
             found[name] = told_apart(cell, shown, frozenset().union(*near))
         return found
 
-    def _ends(self, graph: Graph) -> list[State]:
-        return [self._tensors(graph, (*node.inputs, *node.outputs)) for node in graph.nodes]
-
-    def _tensors(self, graph: Graph, names: Sequence[str]) -> State:
-        forms = (graph.values[name].form_of or name for name in names if name in graph.values)
-        return frozenset(self._members[name] for name in forms if name in self._members)
-
-    def layers_of(self, int16: State, optimize: Optimize) -> dict[str, Layer]:
+    def layers_of(self, chosen: State, optimize: Optimize) -> dict[str, Layer]:
         """Layers of a choice with their prices, by name of the output."""
-        key = int16, optimize
-        if key not in self._layers:
-            plan = self.plan_of(int16)
-            target = self._target(optimize)
-            estimator = Estimator.of(target)
-            choices = select_kernels(plan.graph, target, plan.configs)
-            self._layers[key] = {
-                each.node.output: self._layer(plan.graph, each, estimator) for each in choices
-            }
-        return self._layers[key]
+        return self._network(chosen).of(self._int16(chosen), optimize)
 
-    def _target(self, optimize: Optimize) -> Target:
-        tuned = self._options.tuned if optimize is self._options.optimize else None
-        return Target.of(self._board, optimize, tuned)
-
-    def _layer(self, graph: Graph, choice: KernelChoice, estimator: Estimator) -> Layer:
-        price = price_of(graph, choice, estimator)
-        node = choice.node
-        elements = sum(graph.values[name].elements for name in node.outputs)
-        cycles = price.total_cycles
-        names = [name for name in (*choice.reads, *node.outputs) if name in graph.values]
-        return Layer(
-            cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
-            constant_bytes=price.constant_bytes,
-            function=price.code,
-            kind=(type(choice.spec).__name__, tuple(dtype.name for dtype in price.types)),
-            tensors=self._tensors(graph, names),
-        )
-
-    def _cells_of(self, optimize: Optimize) -> dict[str, tuple[State, dict[State, Layer | None]]]:
+    def _cells_of(self, optimize: Optimize) -> dict[str, tuple[State, States]]:
         """Tensors that matter to each layer, and its price by their state."""
         if optimize not in self._cells:
             seen = {each: self.layers_of(each, optimize) for each in self.probed}
-            found: dict[str, tuple[State, dict[State, Layer | None]]] = {}
+            found: dict[str, tuple[State, States]] = {}
             for name, tensors in self._matters(seen).items():
-                states: dict[State, Layer | None] = {}
+                states: States = {}
                 for int16, layers in seen.items():
                     state, layer = tensors & int16, layers.get(name)
                     known = states.get(state)
@@ -183,6 +196,11 @@ class Pricing:
                     if known is None or (layer is not None and layer.cycles > known.cycles):
                         states[state] = layer
                 found[name] = tensors, states
+            if self._ways is not None:
+                found = self._ways.states_of(found, self._plain, optimize)
+                # All at once, for each run of the compiler takes its time.
+                every = (each for _, states in found.values() for each in states.values())
+                self.code(optimize, (each for each in every if each is not None))
             self._cells[optimize] = found
         return self._cells[optimize]
 
@@ -201,6 +219,7 @@ class Pricing:
             cells=cells,
             functions=functions,
             needs=self._needs(setting),
+            ways=self.offered,
             noises=self.noises.singles,
             floor=self.noises.floor,
             flash_bytes=self._learned.flash_bytes(setting),
@@ -209,6 +228,28 @@ class Pricing:
             cuts=tuple(self._cuts[setting]),
             int8_noise=self.noises.int8,
         )
+
+    def figures(self, setting: Setting, chosen: State) -> Figures:
+        """Predicted figures of a choice, by the layers that it has indeed.
+
+        A program knows layers by the few tensors that matter most to each.
+        """
+        own = self._own(setting, chosen)
+        costs = [Cost(self._learned.outside(setting), 0, frozenset())]
+        for name, (layer, state) in own.items():
+            cost = self._cost(setting, name, state, layer)
+            if cost is not None:
+                costs.append(cost)
+        code = self.code(setting.optimize, (layer for layer, _ in own.values()))
+        return replace(self.problem(setting), functions=code).figures_of(chosen, costs)
+
+    def _own(self, setting: Setting, chosen: State) -> dict[str, tuple[Layer, State]]:
+        """The layers of a choice, and its part that matters to each."""
+        cells = self._cells_of(setting.optimize)
+        return {
+            name: (layer, (cells[name][0] if name in cells else layer.tensors) & chosen)
+            for name, layer in self.layers_of(chosen, setting.optimize).items()
+        }
 
     def code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
         """Bytes of the code and tables that layers need, by section; what is shared is there once.
@@ -259,7 +300,7 @@ class Pricing:
     def _steps_of(self, optimize: Optimize) -> list[Need]:
         """Bytes of the arena that each layer of the int8 network needs, and int16 codes add."""
         plan = self.plan_of(())
-        choices = select_kernels(plan.graph, self._target(optimize), plan.configs)
+        choices = select_kernels(plan.graph, self._plain.target(optimize), plan.configs)
         buffers, overlaps, _ = buffers_of(plan.graph, choices)
         peak = Peak.of(buffers, overlaps)
         found = []
@@ -267,14 +308,14 @@ class Pricing:
             more: dict[str, int] = defaultdict(int)
             for each in peak.buffers.values():
                 if each.first_step <= step < each.end_step and each.name in plan.graph.values:
-                    for name in self._tensors(plan.graph, (each.name,)):
+                    for name in self._plain.tensors_of(plan.graph, (each.name,)):
                         more[name] += each.size_bytes
             found.append(Need(needed, more))
         return found
 
-    def plan(self, setting: Setting, int16: Collection[str]) -> Cut:
+    def plan(self, setting: Setting, names: Collection[str]) -> Cut:
         """Memory of a choice as it is planned, which is kept as a cut."""
-        chosen = frozenset(int16)
+        chosen = frozenset(names)
         cuts = self._cuts[setting]
         known = next((cut for cut in cuts if cut.tensors == chosen), None)
         if known is None:
@@ -315,17 +356,13 @@ class Pricing:
                 best = int16, new / whole
         return best
 
-    def learn(self, setting: Setting, int16: Collection[str], built: Built) -> None:
+    def learn(self, setting: Setting, names: Collection[str], built: Built) -> None:
         """Take over what a build shows."""
-        chosen, optimize = frozenset(int16), setting.optimize
-        layers = self.layers_of(chosen, optimize)
-        cells = self._cells_of(optimize)
-        seen = {
-            name: (layer, (cells[name][0] if name in cells else layer.tensors) & chosen)
-            for name, layer in layers.items()
-        }
-        constants = sum(layer.constant_bytes for layer in layers.values())
-        code = sum(self.code(optimize, layers.values()).values())
+        chosen, optimize = frozenset(names), setting.optimize
+        seen = self._own(setting, chosen)
+        layers = [layer for layer, _ in seen.values()]
+        constants = sum(layer.constant_bytes for layer in layers)
+        code = sum(self.code(optimize, layers).values())
         flash = built.figures.flash_bytes - constants - code
         ram = built.figures.ram_bytes - built.arena_bytes - built.copied_bytes
         self._learned.take(setting, seen, built, flash, ram)

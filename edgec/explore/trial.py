@@ -12,8 +12,8 @@ from edgec.base.options import CompileOptions, OptionValue
 from edgec.commands.compile_cached import build
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
+from edgec.commands.fit import Search
 from edgec.commands.fit_choice import plain_options
-from edgec.commands.fit_weights import fitted
 from edgec.commands.preflight import check_compile
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
@@ -130,7 +130,7 @@ def build_options(task: Task, setting: Setting, model: Path) -> CompileOptions:
     if limits is None:
         return options
     board = load_board(setting["board"])
-    return fitted(model, board, task.calibration_file, options, limits).options
+    return Search(model, board, task.calibration_file, options, limits).run().options
 
 
 def _measured(task: Task, setting: Setting, place: Path) -> Outcome:

@@ -1,4 +1,7 @@
-"""A choice of int16 codes under limits, in numbers: cells, functions, steps of memory, noise."""
+"""A choice of int16 codes and weights of few bits under limits, in numbers.
+
+What is chosen has names: tensors that get int16 codes, and ways of a layer's weights.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 State = frozenset[str]
-"""The tensors with int16 codes, of those that matter to something."""
+"""The tensors with int16 codes and the ways of weights, of those that matter to something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ class Cell:
 
     Attributes:
         name: name of the layer's output.
-        tensors: those that its price depends on.
+        tensors: those that its price depends on, and the ways of its weights, of which a state has
+            one at most.
         costs: by state; None: the layer is not there in that state.  States that nobody priced
             cannot be chosen.
     """
@@ -124,7 +128,8 @@ class Problem:
         cells: its layers.
         functions: bytes of each function's code.
         needs: bytes of the arena by step.
-        noises: noise that the int8 codes of each tensor add; noises add up.
+        noises: noise that the int8 codes of each tensor add, and each way of weights; noises add
+            up.
         floor: noise with int16 codes for all of them.
         flash_bytes: flash beside constants and functions of layers.
         ram_bytes: RAM beside the arena.
@@ -132,6 +137,7 @@ class Problem:
         cuts: plans of memory that were made.
         excluded: choices that are not asked for.
         int8_noise: noise of the network fitted for int8 codes alone; NaN: nobody measured it.
+        ways: weights of few bits that layers could have, in graph order.
     """
 
     tensors: tuple[str, ...]
@@ -146,12 +152,18 @@ class Problem:
     cuts: Sequence[Cut] = field(default=())
     excluded: Sequence[State] = field(default=())
     int8_noise: float = math.nan
+    ways: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All that can be chosen: tensors, then ways of weights."""
+        return (*self.tensors, *self.ways)
 
     def figures(self, chosen: Collection[str]) -> Figures | None:
         """Predicted figures of a choice; None where a state of a cell was not priced.
 
         Args:
-            chosen: the tensors with int16 codes.
+            chosen: the tensors with int16 codes, and ways of weights.
         """
         int16 = frozenset(chosen)
         costs: list[Cost] = []
@@ -162,22 +174,31 @@ class Problem:
             cost = cell.costs[state]
             if cost is not None:
                 costs.append(cost)
+        return self.figures_of(int16, costs)
+
+    def figures_of(self, chosen: State, costs: Sequence[Cost]) -> Figures:
+        """Predicted figures of a choice whose layers are known.
+
+        Args:
+            chosen: the tensors with int16 codes, and ways of weights.
+            costs: the prices of all of its cells.
+        """
         constants = sum(cost.constant_bytes for cost in costs)
         code = sum(self.functions[key] for key in {key for cost in costs for key in cost.functions})
         arena = max(
-            (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & int16)))
+            (n.base_bytes + sum(n.more[t] for t in sorted(n.more.keys() & chosen)))
             for n in self.needs
         )
-        arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= int16)])
+        arena = max([arena, *(cut.arena_bytes for cut in self.cuts if cut.tensors <= chosen)])
         weights = self.copied * constants
-        planned = next((cut for cut in self.cuts if cut.tensors == int16), None)
+        planned = next((cut for cut in self.cuts if cut.tensors == chosen), None)
         if planned is not None:
             arena, weights = planned.arena_bytes, float(planned.weight_bytes)
         return Figures(
             cycles=sum(cost.cycles for cost in costs),
             flash_bytes=self.flash_bytes + constants + code,
             ram_bytes=self.ram_bytes + arena + weights,
-            noise=self.noise(int16),
+            noise=self.noise(chosen),
         )
 
     def beside(
@@ -186,19 +207,26 @@ class Problem:
         """Choices that differ in one tensor and are within the limits, but for noise.
 
         Args:
-            chosen: the tensors with int16 codes.
+            chosen: the tensors with int16 codes, and ways of weights.
             bounds: limits.
 
         Yields:
-            Tensors with int16 codes, one or more, in graph order, and predicted figures.
+            What is chosen, with one int16 tensor or more, by `names`, and predicted figures.
         """
         for each in self.tensors:
-            int16 = frozenset(chosen) ^ {each}
-            figures = self.figures(int16) if int16 and int16 not in self.excluded else None
+            found = frozenset(chosen) ^ {each}
+            is_new = found not in self.excluded and not found.isdisjoint(self.tensors)
+            figures = self.figures(found) if is_new else None
             if figures is not None and replace(figures, noise=0.0).excess(bounds) <= 0.0:
-                yield tuple(t for t in self.tensors if t in int16), figures
+                yield self.in_order(found), figures
 
-    def drawn(self, bounds: Bounds, count: int) -> Iterator[tuple[str, ...]]:
+    def in_order(self, chosen: Collection[str]) -> tuple[str, ...]:
+        """A choice by `names`."""
+        return tuple(name for name in self.names if name in chosen)
+
+    def drawn(
+        self, bounds: Bounds, count: int, ways: Collection[str] = ()
+    ) -> Iterator[tuple[str, ...]]:
         """Random choices that use up what limits leave: no tensor more could be int16.
 
         Tensors come in a random order, and each is int16 where the limits, but for noise, are kept.
@@ -206,24 +234,26 @@ class Problem:
         Args:
             bounds: limits.
             count: orders that are drawn.
+            ways: weights of few bits that all of them have.
 
         Yields:
-            Tensors with int16 codes, one or more, in graph order; the same ones at each call, each
-            once.
+            What is chosen, with one int16 tensor or more, by `names`; the same ones at each call,
+            each once.
         """
         dice, seen = random.Random(0), set[State]()
         for _ in range(count):
-            int16: State = frozenset()
+            int16 = frozenset(ways)
             for each in dice.sample(self.tensors, len(self.tensors)):
                 figures = self.figures(int16 | {each})
                 if figures is not None and replace(figures, noise=0.0).excess(bounds) <= 0.0:
                     int16 |= {each}
-            if int16 and int16 not in seen:
+            if int16 not in seen and not int16.isdisjoint(self.tensors):
                 seen.add(int16)
-                yield tuple(each for each in self.tensors if each in int16)
+                yield self.in_order(int16)
 
     def noise(self, chosen: Collection[str]) -> float:
         """Share of an output's energy that is noise; int8 everywhere is fitted for itself."""
-        if not chosen:
-            return self.int8_noise
-        return self.floor + sum(self.noises[t] for t in self.tensors if t not in chosen)
+        narrow = sum(self.noises[way] for way in self.ways if way in chosen)
+        if not any(tensor in chosen for tensor in self.tensors):
+            return self.int8_noise + narrow
+        return self.floor + narrow + sum(self.noises[t] for t in self.tensors if t not in chosen)

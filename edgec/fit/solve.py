@@ -1,8 +1,8 @@
 """Solution of a `Problem` by HiGHS: one thread and a fixed seed, so equal input gives equal output.
 
-For each tensor a binary x (int16 codes), for each cell and state a variable y with
-``sum_s y_s = 1`` and ``sum of y_s with t in s = x_t``, which makes y whole where all x are.  A
-function's f is at least every y that calls it, and is paid once.
+For each tensor a binary x (int16 codes), and for each way of a layer's weights; for each cell and
+state a variable y with ``sum_s y_s = 1`` and ``sum of y_s with t in s = x_t``, which makes y whole
+where all x are.  A function's f is at least every y that calls it, and is paid once.
 """
 
 from __future__ import annotations
@@ -60,9 +60,15 @@ def best(problem: Problem, bounds: Bounds, aim: Aim) -> tuple[str, ...] | None:
         aim: the figure.
 
     Returns:
-        The tensors with int16 codes, in graph order; None: nothing is within the limits.
+        The tensors with int16 codes and the ways of weights, by `Problem.names`; None: nothing is
+        within the limits.
     """
-    options = [() if _allowed(problem, (), bounds) else None, _solved(problem, bounds, aim)]
+    options = [
+        () if _allowed(problem, (), bounds) else None,
+        _solved(problem, bounds, aim, widens=True),
+        # Without int16 codes a network is fitted for int8 codes, and its noise is another.
+        _solved(problem, bounds, aim, widens=False),
+    ]
     found = [each for each in options if each is not None]
     if not found:
         return None
@@ -81,11 +87,11 @@ def _allowed(problem: Problem, chosen: tuple[str, ...], bounds: Bounds) -> bool:
     return not excluded and figures is not None and figures.excess(bounds) <= 0.0
 
 
-def _solved(problem: Problem, bounds: Bounds, aim: Aim) -> tuple[str, ...] | None:
-    """The best choice with one int16 tensor or more; None: there is none."""
-    if not problem.tensors:
+def _solved(problem: Problem, bounds: Bounds, aim: Aim, *, widens: bool) -> tuple[str, ...] | None:
+    """The best choice with one int16 tensor or more, or with other weights alone; None: none."""
+    if not (problem.tensors if widens else problem.ways):
         return None
-    program = _Program(problem, bounds, aim)
+    program = _Program(problem, bounds, aim, widens=widens)
     chosen = program.solved()
     return chosen if chosen is not None and _near(problem, chosen, bounds) else None
 
@@ -115,10 +121,10 @@ def _unheard() -> Iterator[None]:
 class _Program:
     """One mixed-integer program."""
 
-    def __init__(self, problem: Problem, bounds: Bounds, aim: Aim) -> None:
+    def __init__(self, problem: Problem, bounds: Bounds, aim: Aim, *, widens: bool) -> None:
         import highspy  # noqa: PLC0415  (an extra)
 
-        self._problem = problem
+        self._problem, self._widens = problem, widens
         make: Any = highspy.Highs
         with _unheard():
             self._solver: Any = make()
@@ -161,13 +167,16 @@ class _Program:
         if self._solver.getModelStatus() != self._good:
             return None
         values = self._solver.getSolution().col_value
-        return tuple(t for t in self._problem.tensors if values[self._x[t]] > 0.5)
+        return tuple(t for t in self._problem.names if values[self._x[t]] > 0.5)
 
     def _figures(self) -> dict[Aim, tuple[list[tuple[int, float]], float]]:
         """Columns, and each figure as terms of them and a constant."""
         problem = self._problem
-        self._x = {t: self._column(whole=True) for t in problem.tensors}
-        self._row([(column, 1.0) for column in self._x.values()], lower=1.0)
+        self._x = {name: self._column(whole=True) for name in problem.names}
+        some = problem.tensors if self._widens else problem.ways
+        self._row([(self._x[name], 1.0) for name in some], lower=1.0)
+        if not self._widens:
+            self._row([(self._x[tensor], 1.0) for tensor in problem.tensors], upper=0.0)
         cycles: list[tuple[int, float]] = []
         constants: list[tuple[int, float]] = []
         flash: list[tuple[int, float]] = []
@@ -202,12 +211,16 @@ class _Program:
             least = float(cut.arena_bytes) * (1 - len(cut.tensors))
             self._row([(arena, 1.0), *terms], lower=least)
         copied = [(c, problem.copied * n) for c, n in constants] if problem.copied else []
-        noise = [(self._x[t], -problem.noises[t]) for t in problem.tensors]
+        noise = [(self._x[way], problem.noises[way]) for way in problem.ways]
+        always = problem.int8_noise
+        if self._widens:
+            noise += [(self._x[t], -problem.noises[t]) for t in problem.tensors]
+            always = problem.floor + sum(problem.noises[t] for t in problem.tensors)
         return {
             Aim.CYCLES: (cycles, 0.0),
             Aim.FLASH: ([*flash, *constants], problem.flash_bytes),
             Aim.RAM: ([(arena, 1.0), *copied], problem.ram_bytes),
-            Aim.NOISE: (noise, problem.floor + sum(problem.noises.values())),
+            Aim.NOISE: (noise, always),
         }
 
     def _column(self, *, whole: bool = False, upper: float = 1.0) -> int:

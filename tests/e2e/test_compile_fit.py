@@ -99,10 +99,27 @@ def test_weights_take_the_ram_that_a_limit_leaves(tmp_path: Path):
 def test_weights_keep_their_bits_where_a_choice_fits(tmp_path: Path):
     """With int16 codes the firmware is smaller than with int8 codes: that is tried first."""
     pytest.importorskip("highspy")
-    from edgec.commands.fit_weights import fitted
+    from edgec.commands.fit import Search
 
     model, board = EXAMPLES / "digits_resnet.onnx", load_board("nucleo_f446re")
     limits = FitLimits(flash_bytes=30 << 10)
-    found = fitted(model, board, SampleFile.of(DATA), CompileOptions(), limits)
+    found = Search(model, board, SampleFile.of(DATA), CompileOptions(), limits).run()
     assert found.measured.flash_bytes <= 30 << 10
     assert found.options.weight_bits == ()
+
+
+@pytest.mark.slow
+def test_codes_and_weights_of_few_bits_in_one_choice(tmp_path: Path):
+    """No choice with all bits fits, by any way of code."""
+    pytest.importorskip("highspy")
+    from edgec.commands.fit import Search
+
+    model, board = EXAMPLES / "digits_resnet.onnx", load_board("nucleo_f446re")
+    limits, samples = FitLimits(flash_bytes=24 << 10), SampleFile.of(DATA)
+    found = Search(model, board, samples, CompileOptions(), limits).run()
+    assert found.options.weight_bits
+    assert found.point.int16
+    assert found.measured.flash_bytes <= 24 << 10
+    assert found.measured.decibels > 38.0  # int8 codes and all bits have 37.7 dB
+    made = compile_model(model, board, calibration=samples, out=tmp_path, options=found.options)
+    assert made.report.memory.flash_bytes == found.measured.flash_bytes

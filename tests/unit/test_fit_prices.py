@@ -101,6 +101,33 @@ def test_noise_is_scaled_to_measurements():
         assert predicted == pytest.approx(noises.measured(each), rel=0.01)
 
 
+def test_noise_of_weights_adds_up_and_is_scaled_to_measurements():
+    space, narrow = _Space(), _Space()
+    noises = Noises(space)  # type: ignore[arg-type]
+    asked: list[State] = []
+
+    def space_of(chosen: State) -> _Space:
+        asked.append(chosen)
+        return narrow
+
+    noises.offer({"x=4": 0.2, "y=2": 0.4}, space_of)  # type: ignore[arg-type]
+    assert noises.singles["x=4"] == 0.2
+    chosen = frozenset(("x=4", "h"))
+    assert noises.measured(chosen) == narrow.noise("h")
+    assert asked == [chosen]
+    # All that adds to this noise is scaled alike: int8 codes of seven tensors, and weights.
+    added = 0.2 + sum(space.alone[:-1])
+    factor = (narrow.noise("h") - space.noise(NAMES)) / added
+    assert noises.singles["x=4"] == pytest.approx(0.2 * factor)
+    assert noises.singles["a"] == pytest.approx(space.alone[0] * factor)
+    assert noises.singles["y=2"] == 0.4
+    # Weights alone: what they add to the network with int8 codes.
+    narrow.louder = 3.1
+    only = frozenset(("y=2",))
+    extra = noises.measured(only) - noises.int8
+    assert noises.singles["y=2"] == pytest.approx(extra)
+
+
 def test_nobody_measures_noise():
     noises = Noises(None)
     assert noises.known(frozenset())

@@ -47,11 +47,34 @@ def a_problem(seed: int, tensors: int = 6) -> Problem:
     )
 
 
+def with_ways(problem: Problem, seed: int) -> Problem:
+    """Every second layer can have other weights, too, which share a function."""
+    dice = random.Random(seed)
+    cells, ways = list(problem.cells), dict[str, float]()
+    for number in range(0, len(cells), 2):
+        cell = cells[number]
+        own = [f"{cell.name}={bits}" for bits in (4, 2)]
+        ways |= {name: dice.random() / 2 for name in own}
+        narrow: dict[frozenset[str], Cost | None] = dict(cell.costs)
+        for state, way in itertools.product(cell.costs, own):
+            narrow[state | {way}] = Cost(
+                dice.randint(50, 90) * (1 + len(state)), 10, frozenset(("w", "d"))
+            )
+        cells[number] = Cell(cell.name, cell.tensors.union(own), narrow)
+    return replace(
+        problem,
+        cells=cells,
+        functions={**problem.functions, "w": 25.0},
+        noises={**problem.noises, **ways},
+        ways=tuple(ways),
+    )
+
+
 def all_choices(problem: Problem) -> list[tuple[str, ...]]:
     return [
         chosen
-        for count in range(len(problem.tensors) + 1)
-        for chosen in itertools.combinations(problem.tensors, count)
+        for count in range(len(problem.names) + 1)
+        for chosen in itertools.combinations(problem.names, count)
     ]
 
 
@@ -72,6 +95,45 @@ def test_no_choice_within_limits_is_better(seed: int, aim: Aim):
     assert found is not None
     value = getattr(problem.figures(found), aim.value)
     assert value <= min(values) * (1.005 if aim is Aim.NOISE else 1.0) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("flash_bytes", [1330.0, 1370.0, 1480.0])
+def test_codes_and_weights_are_chosen_together(seed: int, flash_bytes: float):
+    problem = with_ways(a_problem(seed, tensors=5), seed)
+    bounds = Bounds(cycles=560.0, flash_bytes=flash_bytes, ram_bytes=640.0)
+    for aim in (Aim.NOISE, Aim.CYCLES):
+        found = best(problem, bounds, aim)
+        values = [
+            getattr(figures, aim.value)
+            for figures in map(problem.figures, all_choices(problem))
+            if figures is not None and figures.excess(bounds) <= 0.0
+        ]
+        if not values:
+            assert found is None
+            continue
+        assert found is not None
+        assert sum(way in found for way in problem.ways[:2]) <= 1
+        value = getattr(problem.figures(found), aim.value)
+        assert value <= min(values) * (1.005 if aim is Aim.NOISE else 1.0) + 1e-9
+
+
+def test_weights_alone_keep_the_noise_of_int8_codes():
+    problem = with_ways(a_problem(1, tensors=4), 1)
+    way = problem.ways[0]
+    assert problem.noise((way,)) == problem.int8_noise + problem.noises[way]
+    assert problem.noise((*problem.tensors, way)) == problem.floor + problem.noises[way]
+    # So tight that only weights of few bits fit, and only with int8 codes.
+    plain = problem.figures(())
+    assert plain is not None
+    least = min(
+        (figures for figures in map(problem.figures, all_choices(problem)) if figures is not None),
+        key=lambda each: (each.flash_bytes, each.cycles),
+    )
+    assert least.flash_bytes < plain.flash_bytes
+    found = best(problem, Bounds(flash_bytes=least.flash_bytes), Aim.NOISE)
+    assert found is not None
+    assert set(found) & set(problem.ways)
 
 
 def test_nothing_within_limits():

@@ -1,0 +1,186 @@
+"""Weights of few bits as options of each layer, for the program of `compile --fit`.
+
+Each layer but the first and the last one, and those that would save little, keeps its weights or
+gets 4, 3 or 2 bits.  (Ternary weights take as much flash as those of 2 bits, and the same kernel,
+so that no program would choose them.)  Their prices are those of three networks that have as few
+bits in all of these layers, under the sets of int16 tensors that show them in all states; their
+noise is measured with one layer at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.base.errors import WeightPoolError
+from edgec.base.options import (
+    CompileOptions,
+    FewBitsOptions,
+    LayerBits,
+    Optimize,
+    Progress,
+    WeightBits,
+)
+from edgec.commands.fit_layers import Layers
+from edgec.commands.fit_learned import Layer
+from edgec.fit.problem import State
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.weightpool import bits_of_layers, narrow_layers
+from edgec.weightpool.network import with_codes
+from edgec.weightpool.vectors import PoolLayer
+from edgec.workflow.integer import RealModel
+from edgec.workflow.weight_bits import Reference, with_weight_bits
+
+_BITS = (WeightBits.FOUR, WeightBits.THREE, WeightBits.TWO)
+
+States = dict[State, Layer | None]
+"""A layer by the choices that matter to it; None: it is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Weights of few bits of each layer, and their figures.
+
+    Attributes:
+        asked: the option that asks for each, by its name in the program, in graph order.
+        noises: share of an output's energy that each adds, alone.
+        networks: the network with as few bits in all layers.
+        weights: name of the weights that each node reads.
+        probes: sets of int16 tensors that show the layers in their states.
+    """
+
+    asked: Mapping[str, LayerBits]
+    noises: Mapping[str, float]
+    networks: Mapping[WeightBits, Layers]
+    weights: Mapping[str, str]
+    probes: Sequence[State]
+
+    def bits_of(self, chosen: Collection[str]) -> tuple[LayerBits, ...]:
+        """The weights of a choice, in graph order."""
+        return tuple(bits for name, bits in self.asked.items() if name in chosen)
+
+    def states_of(
+        self, cells: Mapping[str, tuple[State, States]], plain: Layers, optimize: Optimize
+    ) -> dict[str, tuple[State, States]]:
+        """The layers of a network with what their weights could be.
+
+        Args:
+            cells: tensors that matter to each layer, and its price by their state.
+            plain: the network with all bits.
+            optimize: what code prefers.
+        """
+        readers = {each: _readers(plain.plan_of(each).graph, self.weights) for each in self.probes}
+        narrow = {
+            (bits, each): _readers(network.plan_of(each).graph, self.weights)
+            for bits, network in self.networks.items()
+            for each in self.probes
+        }
+        found = dict(cells)
+        for name, (tensors, states) in cells.items():
+            nodes = {each[name] for each in (*readers.values(), *narrow.values()) if name in each}
+            if len(nodes) != 1:
+                continue  # no such layer, or one that reads the weights of several
+            own = {key: bits for key, bits in self.asked.items() if bits.layers in nodes}
+            wider = dict(states)
+            for int16 in self.probes:
+                usual = plain.of(int16, optimize).get(name)
+                for key, bits in own.items():
+                    # Where neither network reads the weights here, they do not matter.
+                    reads = name in readers[int16] or name in narrow[bits.bits, int16]
+                    network = self.networks[bits.bits]
+                    layer = network.of(int16, optimize).get(name) if reads else usual
+                    state = tensors & int16 | {key}
+                    known = wider.get(state)
+                    if known is None or (layer is not None and layer.cycles > known.cycles):
+                        wider[state] = layer
+            found[name] = tensors.union(own), wider
+        return found
+
+
+def ways_of(
+    real: RealModel,
+    options: CompileOptions,
+    plain: Layers,
+    probes: Sequence[State],
+    layers_of: Callable[[RealModel], Layers],
+    progress: Progress,
+) -> Ways | None:
+    """Choose weights of few bits for all layers, and measure those of each alone.
+
+    Args:
+        real: the network, with its calibration data.
+        options: those of the user, whose layers keep the bits that they ask for.
+        plain: the network with all bits.
+        probes: sets of int16 tensors that show its layers.
+        layers_of: quantizes a network.
+        progress: told what is being done.
+
+    Returns:
+        None: no layer can have few bits.
+    """
+    try:
+        layers = narrow_layers(real.graph, FewBitsOptions(WeightBits.FOUR)).pooled
+    except WeightPoolError:  # none
+        return None
+    own = bits_of_layers(real.graph, options.weight_bits)
+    layers = tuple(layer for layer in layers if layer.node.name not in own)
+    if not layers:
+        return None
+    reference = Reference(real.graph, real.calibration or {})
+    networks, noises = {}, dict[str, float]()
+    for bits in _BITS:
+        progress(f"weights of {bits.value} bits")
+        asked = tuple(LayerBits(layer.node.name, bits) for layer in layers)
+        graph = with_weight_bits(
+            real.graph,
+            real.calibration,
+            replace(options, weight_bits=(*options.weight_bits, *asked)),
+        )
+        found = layers_of(replace(real, graph=graph))
+        if found.tensors != plain.tensors:
+            continue  # prices would be those of other choices
+        networks[bits] = found
+        for each, layer in zip(asked, layers, strict=True):
+            noises[str(each)] = reference.noise(_with_layer_of(real.graph, graph, layer))
+    every = [LayerBits(layer.node.name, bits) for layer in layers for bits in networks]
+    asked_by = {str(each): each for each in every if str(each) not in plain.tensors}
+    if not asked_by:
+        return None
+    weights = {layer.node.name: ops.layer_inputs(layer.node).w for layer in layers}
+    shown = _covering(probes, [cell for each in probes for cell in plain.ends(each)])
+    return Ways(asked_by, noises, networks, weights, shown)
+
+
+def _covering(probes: Sequence[State], cells: Collection[State]) -> list[State]:
+    """As few of the probes as show the tensors at each layer in all states that any shows."""
+    missing = {(cell, cell & each) for cell in set(cells) for each in probes}
+    found: list[State] = []
+    while missing:
+        shows = [{(cell, s) for cell, s in missing if cell & each == s} for each in probes]
+        most = max(range(len(probes)), key=lambda n: len(shows[n]))
+        found.append(probes[most])
+        missing -= shows[most]
+    return found
+
+
+def _readers(integer: Graph, weights: Mapping[str, str]) -> dict[str, str]:
+    """The node whose weights a layer of an integer graph reads, by the layer's output."""
+    nodes = {weight: node for node, weight in weights.items()}
+    return {
+        node.output: nodes[name] for node in integer.nodes for name in node.inputs if name in nodes
+    }
+
+
+def _with_layer_of(graph: Graph, narrow: Graph, layer: PoolLayer) -> Graph:
+    """A network with the weights that one of its layers has in another."""
+    node = next(each for each in narrow.nodes if each.name == layer.node.name)
+    inputs = ops.layer_inputs(node)
+    weight = narrow.constants[inputs.w]
+    assert weight.quant is not None
+    assert inputs.b is not None
+    scale = np.asarray(weight.quant.scale, np.float64)
+    bias = narrow.constants[inputs.b].array
+    return with_codes(graph, layer, weight.array.reshape(len(scale), -1), scale, bias)
