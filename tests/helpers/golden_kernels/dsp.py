@@ -47,7 +47,7 @@ CASES: dict[str, KernelSpec] = {
     "dense_2x2_s16_in_parts": s.Dense2x2(
         replace(ODD, channels=300), 6, 0, TypedEnd(DType.INT16, DType.INT16, 64, has_shifts=True)
     ),
-    "dense_2x2_s16_groups": s.Dense2x2(WINDOW, 6, 32, None, 2, residual_shift=12),
+    "dense_2x2_s16_groups": s.Dense2x2(WINDOW, 6, 32, None, 2),
     "dense_2x2_s16_groups_twice": s.Dense2x2(DILATED, 8, 0, None, 4, tflite31=TWICE),
     "dense_3x2_padded": s.Dense3x2(WINDOW, 8, 32),
     "dense_3x2_odd_residual": s.Dense3x2(VALID, 7, 32, residual_shift=12),

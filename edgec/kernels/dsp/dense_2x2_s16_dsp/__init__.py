@@ -12,7 +12,7 @@ from edgec.base.digests import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import plain_inputs
+from edgec.ir.weighted import plain_inputs, residual_of
 from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.dense import FILTERS, PAIRS, WORD, interleaved, padded_depth
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
@@ -131,6 +131,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution that is not depthwise on a core with DSP, with room for its windows."""
     if not target.has_dsp or (_is_grouped(node) and is_depthwise(graph, node)):
         return False
+    if residual_of(node.attrs) is not None:
+        return False  # outputs of two pixels take turns, so none may lie over what is added
     found = spec(graph, node, target)
     depth = found.window.taps * found.group_channels
     if _is_grouped(node) and (target.takes_few_kernels or depth < _LEAST_GROUPED_DEPTH):
@@ -159,7 +161,7 @@ def overlap(spec: Dense2x2) -> Distances:
     starts = np.where(readers < 0, -1, readers // _PIXELS * _PIXELS)
     written = spec.out_channels * spec.out_bytes
     own = pixel_distance(starts, written, w.channels * spec.x_dtype.size_bytes)
-    return with_ending(spec, own, None)
+    return with_ending(spec, own)
 
 
 def arguments(graph: Graph, node: Node, spec: Dense2x2, pool: ConstantPool) -> tuple[Params, ...]:
