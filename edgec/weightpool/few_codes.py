@@ -130,6 +130,6 @@ def _rounded(network: Network, codes: Mapping[str, Codes], *, rounds: bool) -> G
         builder.node(builder.fresh(number_name), first, [limited], [number_name])
         builder.node(builder.fresh(read[name]), second, [number_name], [read[name]])
     for layer in network.choice.pooled:
-        first_input, *others = layer.node.inputs
-        builder.put(replace(layer.node, inputs=(read[first_input], *others)))
+        inputs = tuple(read.get(name, name) for name in layer.node.inputs)
+        builder.put(replace(layer.node, inputs=inputs))
     return builder.build()

@@ -99,6 +99,7 @@ def recurrent(gates: int) -> Case:
     return Case({"x": (1, 5, 3)}, stored, {"hidden_size": 4}, before=first, after=last)
 
 
+TIMES_SIZE = (N("Cast", ["size"], ["number"], to=FLOAT), N("Mul", ["data", "number"], ["y"]))
 PAIR = Case({"A": ROW, "B": ROW})
 CASES: Mapping[str, Case] = MappingProxyType(
     {
@@ -125,6 +126,8 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "Clip": Case({"input": ROW}, {"min": np.float32(-0.5), "max": np.float32(1)}),
         "Cast": Case(X, {"half": np.float32(0.5)}, {"to": FLOAT}, before=(N("Less", ["x", "half"], ["input"]),)),
         "Identity": Case({"input": ROW}, after=(N("Neg", ["made"], ["y"]),)),
+        "Shape": Case({"data": ROW}, {"last": np.asarray(1)}, after=(N("Gather", ["made", "last"], ["size"]), *TIMES_SIZE)),
+        "Size": Case({"data": ROW}, after=(N("Identity", ["made"], ["size"]), *TIMES_SIZE)),
         "Dropout": Case({"data": ROW}, {"ratio": np.float32(0.4)}, after=(N("Neg", ["made"], ["y"]),)),
         "LSTM": recurrent(4),
         "GRU": recurrent(3),

@@ -31,6 +31,8 @@ MAX_EVALUATED = 20_000
 
 _MAX_NUMBERS = 64
 """Most elements of what shapes are computed of: they have one for each axis."""
+_SHAPE_TYPES = (np.int32, np.int64, np.bool_)
+"""Of shapes and what is computed of them; codes of weights are of 8 bits."""
 _OF_SHAPES = frozenset(
     (
         *("Add", "And", "Cast", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual"),
@@ -50,7 +52,7 @@ def of_numbers(ctx: Context, node: ir.Node) -> tuple[Tensor, ...] | None:
         return None
     read = tensors_read(ctx, node)
     small = [x for x in read.values() if is_plain(x) and x.array.size <= _MAX_NUMBERS]
-    if not read or len(small) < len(read) or any(x.array.dtype.kind not in "iub" for x in small):
+    if not read or len(small) < len(read) or any(x.array.dtype not in _SHAPE_TYPES for x in small):
         return None
     if node.op_type in _OF_SIZES:
         wanted = small[-1].array

@@ -50,7 +50,7 @@ def power(ctx: Context, node: TfliteNode) -> Tensor:
 
 
 def zeros_like(_ctx: Context, node: TfliteNode) -> Tensor:
-    """Of real numbers; becomes a constant."""
+    """Real numbers; becomes a constant."""
     return Constant(node.outputs[0], np.zeros(node.tensor(0).shape, np.float32))
 
 

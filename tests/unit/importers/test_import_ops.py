@@ -447,6 +447,6 @@ def test_every_handler_is_tested():
         # In test_import_recurrent:
         "GRU", "LSTM", "RNN",
         # In test_import_loops, and in the node tests:
-        "CausalConvWithState", "If", "LinearAttention", "Loop", "Scan", "TensorScatter",
+        "CausalConvWithState", "If", "LinearAttention", "Loop", "Scan", "Shape", "Size", "TensorScatter",
     }  # fmt: skip
     assert set(HANDLERS) - tested - COMPOSED == set()

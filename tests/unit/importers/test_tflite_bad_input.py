@@ -36,7 +36,7 @@ def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path)
         Op("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x"], ["a"]),
         Op("RELU", ["a"], ["b"]),
         Op("CUSTOM", ["b"], ["c"], custom="FlexErf"),
-        Op("L2_NORMALIZATION", ["c"], ["d"]),
+        Op("MATRIX_DIAG", ["c"], ["d"]),
         Op("RANK", ["d"], ["y"]),
     ]
     path = write_tflite(tmp_path / "m.tflite", tensors, ops)
@@ -46,7 +46,7 @@ def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path)
     assert [(node.name, node.op) for node in nodes] == [
         ("a", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
         ("c", "CUSTOM FlexErf"),
-        ("d", "L2_NORMALIZATION"),
+        ("d", "MATRIX_DIAG"),
         ("y", "RANK"),
     ]
     assert all(node.shape == "1x4" and node.reason and node.remedy for node in nodes)

@@ -174,7 +174,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "too few outputs": (lambda: loop_of(DOUBLE, ["n'"]), "other inputs and outputs"),
     "an operator of nobody": (
-        lambda: loop_of([Op("L2_NORMALIZATION", ["x"], ["x'"])], ["n'", "x'"]),
+        lambda: loop_of([Op("MATRIX_DIAG", ["x"], ["x'"])], ["n'", "x'"]),
         "no such operator",
     ),
     "a variable": (

@@ -15,6 +15,7 @@ OTHER_INPUTS = {
     "importers/onnx/loop_numbers.py": "inputs of an ONNX graph and node",
     "importers/tflite/op_variables.py": "inputs of an operator of the file",
     "importers/tflite/op_while.py": "inputs of an operator of the file",
+    "importers/tflite/wrapping.py": "inputs of an operator of the file",
     "workflow/stream.py": "the one input of a stream's graph",
     "workflow/apps.py": "the one input of a benchmark's graph",
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
