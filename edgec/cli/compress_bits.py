@@ -68,11 +68,15 @@ def print_narrowing(result: Narrowing, out: Console) -> None:
     print_labelled("after", f"{bar(after, before)} {size_words(after)}: {smaller}", out)
     left = f", {len(report.left_alone)} stay in bytes" if report.left_alone else ""
     few = report.activation_bits < MAX_ACTIVATION_BITS
-    read = f" and read numbers of {report.activation_bits} bits" if few else ""
+    width = f"{report.activation_bits} bits" if report.activation_bits > 1 else _ONE_BIT
+    read = f" and read numbers of {width}" if few else ""
     print_labelled("layers", f"{len(report.layers)} have {report.bits.title}{read}{left}", out)
     print_labelled("accuracy", _in_words(result), out)
     name = safe(str(result.output))
     print_labelled("written", f"{name} ({size_words(result.file_bytes)})", out)
+
+
+_ONE_BIT = "1 bit (2 with a sign)"
 
 
 def _in_words(result: Narrowing) -> str:

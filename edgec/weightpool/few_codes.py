@@ -15,18 +15,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.weightpool.layers import Choice
 from edgec.weightpool.network import Network
+from edgec.weightpool.ranges import drawn_values
 from edgec.weightpool.vectors import pool_layer
 
 _CANDIDATES = 80
-_VALUES = 1 << 14
-"""Values of an activation that are looked at in a batch of samples."""
 _SAME = ops.Clip(-math.inf, math.inf)
 
 
@@ -74,17 +72,9 @@ def _observed(
 ) -> dict[str, Codes]:
     """The codes of each value."""
     assert network.data is not None
-    seen: dict[str, list[Array]] = {name: [] for name in names}
-    negative = dict.fromkeys(names, False)
-    for _, batch in activations(network.graph, list(names), network.data):
-        for name, parts in seen.items():
-            flat = batch[name].reshape(-1)
-            negative[name] |= bool(flat.min() < 0)
-            # Drawn, not every n-th: that would be the same few channels again and again.
-            parts.append(flat[rng.integers(0, flat.size, _VALUES)])
+    seen = drawn_values(network.graph, names, network.data, rng)
     return {
-        name: least_error(np.concatenate(parts), bits, signed=negative[name])
-        for name, parts in seen.items()
+        name: least_error(each.values, bits, signed=each.least < 0) for name, each in seen.items()
     }
 
 
@@ -99,11 +89,14 @@ def least_error(values: Array, bits: int, *, signed: bool) -> Codes:
     bits = max(bits, 2) if signed else bits
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
     ends = float(values.max(initial=0)) / high, float(values.min(initial=0)) / min(low, -1)
-    whole = max(*ends, float(np.finfo(np.float32).tiny))
+    # A value that is always zero needs no step of its own.
+    whole = max(*ends) or 1.0
     wide = values.astype(np.float64)
     best, least = whole, math.inf
     for share in np.arange(1, _CANDIDATES + 1) / _CANDIDATES:
         step = float(np.float32(whole * share))
+        if step < np.finfo(np.float32).tiny:
+            continue
         nearest = np.clip(np.floor(wide / step + 0.5), low, high)
         error = math.fsum((nearest * step - wide) ** 2)
         if error < least:

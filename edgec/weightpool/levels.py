@@ -117,7 +117,8 @@ def narrowed(
         progress: told what is being done.
 
     Returns:
-        REAL stage, nodes and values of the same names; weights int8 with a scale for each output.
+        REAL stage, nodes and values of the same names, and those that round activations; weights
+        int8 with a scale for each output.
 
     Raises:
         WeightPoolError: no layer that can be given few bits, weights in a pool or not finite.

@@ -7,7 +7,8 @@ of least squared error.  At 8 bits this changes next to nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +27,41 @@ _VALUES = 1 << 14
 """Values of an activation that are looked at in a batch of samples."""
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Some values of an activation.
+
+    Attributes:
+        values: float32 [N], drawn at random, as many of each batch of samples.
+        least: the least of all values.
+    """
+
+    values: Array
+    least: float
+
+
+def drawn_values(
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array], rng: np.random.Generator
+) -> dict[str, Drawn]:
+    """Values of activations on all samples, by name.
+
+    Args:
+        graph: of real numbers.
+        names: of its values.
+        data: samples, by input: [N, ...].
+        rng: picks values.
+    """
+    seen: dict[str, list[Array]] = {name: [] for name in names}
+    least = dict.fromkeys(seen, np.inf)
+    for _, batch in activations(graph, list(seen), data):
+        for name, found in seen.items():
+            # Drawn, not every n-th: that would be the same few channels again and again.
+            flat = batch[name].reshape(-1)
+            found.append(flat[rng.integers(0, flat.size, _VALUES)])
+            least[name] = min(least[name], float(flat.min()))
+    return {name: Drawn(np.concatenate(found), least[name]) for name, found in seen.items()}
+
+
 def with_ranges(network: Network, pooled: Graph, bits: int, rng: np.random.Generator) -> Graph:
     """The graph with ranges for `bits` bits; as it is without data or at 8 bits.
 
@@ -38,15 +74,10 @@ def with_ranges(network: Network, pooled: Graph, bits: int, rng: np.random.Gener
     clips = _clips(network)
     if network.data is None or bits == 8 or not clips:
         return pooled
-    seen: dict[str, list[Array]] = {node.output: [] for node in clips}
-    for _, batch in activations(pooled, list(seen), network.data):
-        for name, found in seen.items():
-            # Drawn, not every n-th: that would be the same few channels again and again.
-            flat = batch[name].reshape(-1)
-            found.append(flat[rng.integers(0, flat.size, _VALUES)])
+    seen = drawn_values(pooled, [node.output for node in clips], network.data, rng)
     builder = GraphBuilder.of(pooled)
     for node in clips:
-        high = least_error(np.concatenate(seen[node.output]), bits)
+        high = least_error(seen[node.output].values, bits)
         if 0 < high < node.attrs_as(ops.Clip).high:
             builder.put(replace(node, attrs=ops.Clip(0.0, high)))
     return builder.build()

@@ -209,6 +209,73 @@ def own_counter(count: bool = True, turns: int = 6) -> onnx.ModelProto:
     )
 
 
+def ended_by_its_number() -> onnx.ModelProto:
+    """A Loop of at most 6 turns whose condition ends it after the third."""
+    inner = body(
+        [
+            *(node("Gather", "x i", "x_t", axis=1), node("Add", "s x_t", "s2")),
+            node("Less", "i two", "go2"),
+        ],
+        [info("i", kind=INT64), info("go", kind=BOOL), info("s", 1, 3)],
+        [info("go2", kind=BOOL), info("s2", 1, 3)],
+        {"two": np.asarray(2)},
+    )
+    return model(
+        [node("Loop", "count - zero", "last", body=inner, name="loop")],
+        [info("x", 1, 6, 3)],
+        [open_info("last")],
+        {"count": np.asarray(6), "zero": np.zeros((1, 3), np.float32)},
+    )
+
+
+def counter_around(kind: str) -> onnx.ModelProto:
+    """A Loop in a Loop.
+
+    Args:
+        kind: "start": the inner one begins with the number of the outer turn, "scan": a Scan
+            reads numbers that differ from turn to turn.
+    """
+    scan = {"num_scan_inputs": 1, "scan_input_axes": [0], "scan_output_axes": [0]}
+    inner = {
+        "start": body(
+            [node("Identity", "g", "g2"), node("Add", "t row", "t2")],
+            [info("j", kind=INT64), info("g", kind=BOOL), info("t", 1, 3)],
+            [info("g2", kind=BOOL), info("t2", 1, 3)],
+        ),
+        "scan": body(
+            [node("Add", "t n_t", "a"), node("Add", "a row", "t2"), node("Identity", "t2", "o")],
+            [info("t", 1, 3), info("n_t")],
+            [info("t2", 1, 3), info("o", 1, 3)],
+        ),
+    }[kind]
+    turns = {
+        "start": [
+            *(node("Cast", "i", "f", to=FLOAT), node("Add", "zero f", "begin")),
+            node("Loop", "three - begin", "t3", body=inner),
+        ],
+        "scan": [
+            *(node("Add", "steps i", "k"), node("Cast", "k", "n", to=FLOAT)),
+            node("Scan", "zero n", "t3 all", body=inner, **scan),
+        ],
+    }[kind]
+    outer = body(
+        [
+            node("Gather", "x i", "row", axis=1),
+            *turns,
+            *(node("Add", "s t3", "s2"), node("Identity", "go", "go2")),
+        ],
+        [info("i", kind=INT64), info("go", kind=BOOL), info("s", 1, 3)],
+        [info("go2", kind=BOOL), info("s2", 1, 3)],
+    )
+    return model(
+        [node("Loop", "four - zero", "last", body=outer, name="outer")],
+        [info("x", 1, 6, 3)],
+        [open_info("last")],
+        {"three": np.asarray(3), "four": np.asarray(4), "steps": np.arange(3)}
+        | {"zero": np.zeros((1, 3), np.float32)},
+    )
+
+
 def passed_on() -> onnx.ModelProto:
     """A Loop that collects the carried value as it was before each turn."""
     inner = body(
@@ -303,6 +370,10 @@ LOOPS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "own counter": own_counter,
     "condition": lambda: own_counter(count=False),
     "one turn": lambda: own_counter(turns=1),
+    "ended by its number": ended_by_its_number,
+    "ended at once": lambda: counted(condition="Not"),
+    "counter around a start": lambda: counter_around("start"),
+    "counter around a scan": lambda: counter_around("scan"),
     "passed on": passed_on,
     "sliced": sliced,
     "maps": maps,

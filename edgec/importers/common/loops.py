@@ -64,7 +64,7 @@ def carry(ctx: LoopBuilder, x: Tensor, loop: Loop) -> Value:
             f"it carries {x.dtype.value} numbers from turn to turn",
             "carry real numbers; count turns by the number that Loop gives",
         )
-    return ctx.emit(ops.Carry(loop), x)
+    return ctx.emit(ops.Carry(loop), ctx.as_value(x))
 
 
 def is_real(x: Tensor) -> bool:
@@ -74,6 +74,7 @@ def is_real(x: Tensor) -> bool:
 
 def part(ctx: LoopBuilder, x: Tensor, loop: Loop, axis: int, *, backwards: bool) -> Tensor:
     """The slice of a scanned input for a turn, without its axis."""
+    x = ctx.as_value(x)
     if isinstance(x, Constant) and x.quant is None:
         turns = np.moveaxis(x.array, axis, 0)
         return turned(x.name, loop, turns[::-1] if backwards else turns)

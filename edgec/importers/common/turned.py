@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
@@ -14,6 +16,10 @@ from edgec.ir.graph import Constant, Value
 from edgec.ir.turns import Loop, Part, contains, find_scopes
 
 _REMEDY = "use it as an index of Gather or Slice, or cast it to float"
+
+
+MAX_EVALUATED = 20_000
+"""Most turns for which numbers are computed at import."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -35,6 +41,26 @@ def turned(name: str, loop: Loop, turns: Array) -> Constant:
     if np.array_equal(turns, np.broadcast_to(turns[:1], turns.shape)):
         return Constant(name, turns[0])
     return Turned(name, turns[0], loop=loop, turns=turns)
+
+
+def is_number(x: Tensor) -> TypeGuard[Constant]:
+    """Whether a tensor holds whole numbers or truth values that are known."""
+    return isinstance(x, Constant) and x.quant is None and x.array.dtype.kind in "iub"
+
+
+def starts_of(numbers: Iterable[Tensor]) -> list[Array]:
+    """The whole numbers with which a loop begins to count.
+
+    Raises:
+        UnsupportedError: they differ from turn to turn of a loop around it.
+    """
+    found = []
+    for x in numbers:
+        if isinstance(x, Turned):
+            raise UnsupportedError("it begins with the number of a turn", "begin with a constant")
+        if is_number(x):
+            found.append(x.array)
+    return found
 
 
 def turn_number(name: str, loop: Loop) -> Constant:

@@ -19,21 +19,17 @@ from edgec.base.dtypes import Array
 from edgec.base.limits import MAX_TURN_CONSTANTS
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
-from edgec.importers.common.turned import Turned, turned
+from edgec.importers.common.turned import MAX_EVALUATED, Turned, turned
 from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, static_shape
 from edgec.importers.onnx.node import Context
 from edgec.ir.graph import Constant
 from edgec.ir.turns import Loop
 
-MAX_EVALUATED = 20_000
-"""Most turns for which a node is computed at import."""
-
-
-_MAX_NUMBERS = 64
+MAX_NUMBERS = 64
 """Most elements of what shapes are computed of: they have one for each axis."""
 _SHAPE_TYPES = (np.int32, np.int64, np.bool_)
-"""Of shapes and what is computed of them; codes of weights are of 8 bits."""
-_OF_SHAPES = frozenset(
+"""Types of shapes and of what is computed of them; codes of weights have 8 bits."""
+OF_SHAPES = frozenset(
     (
         *("Add", "And", "Cast", "Concat", "Div", "Equal", "Gather", "Greater", "GreaterOrEqual"),
         *("Less", "LessOrEqual", "Max", "Min", "Mod", "Mul", "Neg", "Not", "Or", "ReduceMax"),
@@ -48,14 +44,16 @@ _OF_SIZES = ("ConstantOfShape", "Expand")
 
 def of_numbers(ctx: Context, node: ir.Node) -> tuple[Tensor, ...] | None:
     """Outputs of a node that computes with shapes; None for any other node."""
-    if node.op_type not in _OF_SHAPES and node.op_type not in _OF_SIZES:
+    if node.op_type not in OF_SHAPES and node.op_type not in _OF_SIZES:
         return None
     read = tensors_read(ctx, node)
-    small = [x for x in read.values() if is_plain(x) and x.array.size <= _MAX_NUMBERS]
+    small = [x for x in read.values() if is_plain(x) and x.array.size <= MAX_NUMBERS]
     if not read or len(small) < len(read) or any(x.array.dtype not in _SHAPE_TYPES for x in small):
         return None
     if node.op_type in _OF_SIZES:
         wanted = small[-1].array
+        if wanted.ndim != 1:
+            return None
         if math.prod((small[0].array.size, *map(int, abs(wanted)))) > MAX_FOLDED_ELEMENTS:
             return None
     return _computed(node, read)
@@ -76,8 +74,7 @@ def of_constants(ctx: Context, node: ir.Node) -> tuple[Tensor, ...] | None:
 
 def _computed(node: ir.Node, read: Mapping[str, Tensor | None]) -> tuple[Tensor, ...]:
     with library_call("a node of constants cannot be computed"):
-        evaluator = ReferenceEvaluator(_alone(node, read))
-        results = evaluator.run(None, {name: _in_turn(x, 0) for name, x in read.items()})
+        results = _alone(node, read).run(None, {name: _in_turn(x, 0) for name, x in read.items()})
     named = zip(node.outputs, results, strict=True)
     return tuple(Constant(value.name or "", np.asarray(array)) for value, array in named)
 
@@ -107,10 +104,9 @@ def evaluated_in_turns(
             f"it computes with the number of one of {loop.count:,} turns", "use fewer turns"
         )
     with library_call("a node that reads the number of the turn cannot be computed"):
-        model = _alone(node, read)
-        evaluator = ReferenceEvaluator(model)
+        run = _alone(node, read).run
         results = [
-            evaluator.run(None, {name: _in_turn(x, turn) for name, x in read.items()})
+            run(None, {name: _in_turn(x, turn) for name, x in read.items()})
             for turn in range(loop.count)
         ]
     outputs = []
@@ -122,16 +118,28 @@ def evaluated_in_turns(
     return tuple(outputs)
 
 
-def _alone(node: ir.Node, read: Mapping[str, Tensor | None]) -> onnx.ModelProto:
-    proto = ir.serde.serialize_node(node)
-    helper, kinds = onnx.helper, onnx.helper.np_dtype_to_tensor_dtype
+def _alone(node: ir.Node, read: Mapping[str, Tensor | None]) -> ReferenceEvaluator:
+    arrays = {name: _in_turn(x, 0) for name, x in read.items()}
+    return evaluator(ir.serde.serialize_node(node), arrays, _opset(node))
+
+
+def evaluator(node: onnx.NodeProto, arrays: Mapping[str, Array], opset: int) -> ReferenceEvaluator:
+    """A function that computes one node, with ONNX's own reference.
+
+    Args:
+        node: without bodies.
+        arrays: what it reads, by name; later arrays have the same types.
+        opset: version of ONNX's operators.
+    """
+    helper = onnx.helper
     inputs = [
-        helper.make_tensor_value_info(name, kinds(_in_turn(x, 0).dtype), None)
-        for name, x in read.items()
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), None)
+        for name, x in arrays.items()
     ]
-    outputs = [helper.make_tensor_value_info(o.name or "", 0, None) for o in node.outputs]
-    graph = helper.make_graph([proto], "node", inputs, outputs)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _opset(node))])
+    outputs = [helper.make_tensor_value_info(name, 0, None) for name in node.output]
+    graph = helper.make_graph([node], "node", inputs, outputs)
+    imports = [helper.make_opsetid("", opset)]
+    return ReferenceEvaluator(helper.make_model(graph, opset_imports=imports))
 
 
 def _in_turn(x: Tensor | None, turn: int) -> Array:

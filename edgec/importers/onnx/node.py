@@ -21,6 +21,7 @@ from edgec.importers.common.tensors import (
     require_data,
     require_real,
 )
+from edgec.importers.common.turned import Turned
 from edgec.importers.onnx.weight_pools import Pools
 from edgec.ir.graph import Constant, Value
 
@@ -109,6 +110,8 @@ class OnnxNode:
             raise UnsupportedError(
                 f"{what} is computed at run time", f"export the model with a constant {what}"
             )
+        if isinstance(found, Turned):
+            raise UnsupportedError(f"{what} differs from turn to turn", f"use a constant {what}")
         return found
 
     def real_array(self, index: int, what: str) -> Array:

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 import onnx_ir as ir
 
-from edgec.base.limits import MAX_TURNS
 from edgec.importers.common.attributes import normal_axis
 from edgec.importers.common.loops import carry, is_real, new_loop, part, stacked, updated
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
-from edgec.importers.common.turned import Turned, turn_number, turned
-from edgec.importers.onnx.loop_numbers import Course, course, is_number, passed_through
+from edgec.importers.common.turned import Turned, is_number, turn_number, turned
+from edgec.importers.onnx.loop_numbers import (
+    Course,
+    course,
+    hands_on_condition,
+    passed_through,
+)
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.ir.graph import Constant, Value
 from edgec.ir.turns import Loop
@@ -112,12 +116,14 @@ def _course(
     through: frozenset[int],
 ) -> Course:
     """The number of turns, and the numbers that they count in."""
-    most = node.whole_number(0, "number of turns") if node.has(0) else MAX_TURNS
+    most = node.whole_number(0, "number of turns") if node.has(0) else None
     begins = not node.has(1) or bool(node.whole_number(1, "condition"))
     counts = any(is_number(x) for place, x in enumerate(given) if place not in through)
-    if not begins or (node.has(0) and not counts):
-        return Course(most if begins else 0, {})
-    return course(body, given, through, ctx.tensors, most)
+    if not begins:
+        return Course(0, {})
+    if most is not None and not counts and hands_on_condition(body):
+        return Course(most, {})
+    return course(body, given, through, ctx.tensors, node.opset, most)
 
 
 def if_(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:

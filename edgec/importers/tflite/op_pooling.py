@@ -5,6 +5,7 @@ Resizing of images.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -71,10 +72,15 @@ def cumulative_sum(ctx: Context, node: TfliteNode) -> Tensor:
     return functions.cumulative_sum(ctx, x, axis, exclusive, backward, name)
 
 
+_LEAST_LENGTH = 1e-6
+"""Lengths below it count as this much; source: kernels/l2norm.cc of TensorFlow Lite."""
+
+
 def l2_normalization(ctx: Context, node: TfliteNode) -> Tensor:
     """Along the last axis."""
     x = node.real(0)
     length = ctx.emit(ops.Reduce(ReduceKind.L2, (len(x.shape) - 1,)), x)
+    length = ctx.emit(ops.Clip(_LEAST_LENGTH, math.inf), length)
     unit = functions.quotient(ctx, x, length)
     return fused(ctx, node, unit) if isinstance(unit, Value) else unit
 

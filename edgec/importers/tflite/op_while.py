@@ -10,12 +10,12 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.importers.common.loops import carry, is_real, new_loop, stacked, updated
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
-from edgec.importers.common.turned import Turned, turned
+from edgec.importers.common.turned import MAX_EVALUATED, is_number, starts_of, turned
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.load_tensor import FileGraph, FileOperator
 from edgec.importers.tflite.node import TfliteNode
 from edgec.importers.tflite.states import meaning, pinned, same_codes
-from edgec.importers.tflite.turns import MAX_EVALUATED, known_numbers, rows
+from edgec.importers.tflite.turns import known_numbers, rows
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.turns import Loop
@@ -48,7 +48,7 @@ def while_(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
     if not ctx.enter(body):
         raise UnsupportedError("another operator calls its network, too", "convert it again")
     through = {n for n in range(count) if body.inputs[n] == body.outputs[n]}
-    numbers = {n for n in range(count) if n not in through and _is_number(given[n])}
+    numbers = {n for n in range(count) if n not in through and is_number(given[n])}
     turns = _turns(ctx, cond, body, given, through, numbers)
     loop = new_loop(ctx, node.outputs[0], len(turns) - 1)
     lists = {n: found for n in range(count) if (found := _list(body, n)) is not None}
@@ -78,10 +78,6 @@ def while_(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
     return tuple(outputs)
 
 
-def _is_number(x: Tensor) -> bool:
-    return isinstance(x, Constant) and x.quant is None and x.array.dtype.kind in "iub"
-
-
 def _turns(
     ctx: Context,
     cond: FileGraph,
@@ -91,11 +87,9 @@ def _turns(
     numbers: set[int],
 ) -> list[dict[int, np.ndarray]]:
     """The numbers before each turn, and after the last one, by place among the inputs."""
-    if any(isinstance(given[n], Turned) for n in numbers):
-        raise UnsupportedError("it begins with the number of a turn", "begin with a constant")
-    known = {n: x for n in through if isinstance(x := given[n], Constant) and _is_number(x)}
+    found = [dict(zip(numbers, starts_of(given[n] for n in numbers), strict=True))]
+    known = {n: x for n in through if isinstance(x := given[n], Constant) and is_number(x)}
     state = {n: x for n in numbers if isinstance(x := given[n], Constant)}
-    found = [{n: x.array for n, x in state.items()}]
     while True:
         now = known | state
         asked = known_numbers(ctx, cond, {cond.inputs[n]: x for n, x in now.items()}, ctx.apply)

@@ -11,7 +11,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.limits import MAX_TURN_CONSTANTS
 from edgec.importers.common.attributes import normal_axis
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.common.turned import Turned, part_of_turn, turned
+from edgec.importers.common.turned import MAX_EVALUATED, Turned, part_of_turn, turned
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.load_tensor import FileGraph, FileOperator
 from edgec.importers.tflite.node import TfliteNode
@@ -19,8 +19,6 @@ from edgec.ir.graph import Constant, Value
 from edgec.ir.turns import Loop
 
 Apply = Callable[[FileOperator], tuple[Tensor, ...]]
-MAX_EVALUATED = 20_000
-"""Most turns for which an operator is computed at import."""
 _NUMBERS = frozenset(
     (
         *("ADD", "SUB", "MUL", "FLOOR_DIV", "FLOOR_MOD", "MAXIMUM", "MINIMUM", "CAST", "FILL"),

@@ -44,7 +44,7 @@ def _ids(model: FileModel, made: Mapping[int, FileOperator], gather: FileOperato
     rows = model.tensors[table].shape[0] if model.tensors[table].shape else 0
     negative = below.inputs[:1] == (ids,) and _number(model, below.inputs[1:]) == 0
     plus = sorted(added.inputs, key=lambda number: number != ids)
-    return ids if negative and plus[0] == ids and _number(model, plus[1:]) == rows else None
+    return ids if negative and plus[:1] == [ids] and _number(model, plus[1:]) == rows else None
 
 
 def _number(model: FileModel, numbers: Sequence[int]) -> int | None:
@@ -69,7 +69,7 @@ def _without_unread(
     read = set(outputs)
     kept = []
     for each in reversed(operators):
-        if set(each.outputs) <= wrapped - read:
+        if each.outputs and set(each.outputs) <= wrapped - read:
             continue
         read |= {*each.inputs}
         kept.append(each)

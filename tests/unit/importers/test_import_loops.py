@@ -9,6 +9,8 @@ import onnx
 import pytest
 from loop_models import (
     BOOL,
+    FLOAT,
+    INT32,
     INT64,
     LOOPS,
     Array,
@@ -114,7 +116,6 @@ GO = node("Identity", "go", "go2")
     [
         (counted(turns=0), "loop (Loop): it has no turns"),
         (counted(turns=MAX_TURNS + 1), "loop (Loop): it has 1,000,001 turns; the limit is"),
-        (counted(condition="Not"), "loop (Loop): its condition changes, so that the data decide"),
         (loop_of([*ADD_FIRST, GO], inputs="- - zero"), "it has more than 20,000 turns"),
         (
             loop_of(
@@ -147,6 +148,75 @@ GO = node("Identity", "go", "go2")
 )
 def test_a_loop_that_is_refused_says_why(proto, message, tmp_path):
     assert message in refusal(proto, tmp_path)
+
+
+def test_a_branch_that_the_number_of_the_turn_chooses_is_refused(tmp_path):
+    branches = {
+        "then_branch": body([node("Neg", "s", "a")], [], [open_info("a")]),
+        "else_branch": body([node("Relu", "s", "b")], [], [open_info("b")]),
+    }
+    nodes = [*ADD_FIRST[:1], node("Less", "i one", "which"), node("If", "which", "c", **branches)]
+    proto = loop_of([*nodes, node("Add", "c m", "s2"), GO], stored={"one": np.asarray(1)})
+    assert "differs from turn to turn" in refusal(proto, tmp_path)
+
+
+@pytest.mark.parametrize("opset", [11, 13, 18])
+def test_a_loop_counts_by_the_operators_of_its_version(opset, tmp_path):
+    """The axes of ReduceMax are an attribute before opset 18."""
+    at = {"axes": [0]} if opset < 18 else {}
+    last = node("ReduceMax", "step" if at else "step at", "most", keepdims=0, **at)
+    inner = body(
+        [
+            *(node("Gather", "x first", "x_t", axis=1), node("Add", "s x_t", "s2"), last),
+            *(node("Add", "step one", "step2"), node("Less", "most two", "go2")),
+        ],
+        [
+            *(info("i", kind=INT64), info("go", kind=BOOL)),
+            *(info("step", 1, kind=INT32), info("s", 1, 3)),
+        ],
+        [info("go2", kind=BOOL), info("step2", 1, kind=INT32), info("s2", 1, 3)],
+        {"one": np.ones(1, np.int32), "two": np.asarray(2, np.int32)}
+        | {"first": np.asarray(0), "at": np.asarray([0])},
+    )
+    proto = model(
+        [node("Loop", "- true start zero", "n last", body=inner, name="loop")],
+        [info("x", 1, 6, 3)],
+        [open_info("last")],
+        {"true": np.asarray(True), "start": np.zeros(1, np.int32)}
+        | {"zero": np.zeros((1, 3), np.float32)},
+        opset,
+    )
+    data = inputs_of(proto, 1)
+    found = Executor(imported(proto, tmp_path), ("last",)).run(data)["last"]
+    np.testing.assert_allclose(found.reshape(1, 3), 3 * data["x"][:, 0], rtol=1e-5)
+
+
+def test_numbers_of_many_elements_are_refused_before_they_are_kept(tmp_path):
+    nodes = [
+        node("ConstantOfShape", "huge", "big"),
+        *(node("ReduceMax", "big", "most", keepdims=0), node("Less", "most i_f", "go2")),
+        *(node("Cast", "i", "i_f", to=FLOAT), *ADD_FIRST),
+    ]
+    nodes.sort(key=lambda each: each.op_type != "Cast")
+    proto = loop_of(nodes, inputs="- - zero", stored={"huge": np.asarray([3_000_000_000])})
+    assert "the data decide" in refusal(proto, tmp_path)
+    outer = [node("Mul", "n row", "n2"), node("Identity", "go", "go2"), *ADD_FIRST]
+    inner = body(
+        outer,
+        [
+            *(info("i", kind=INT64), info("go", kind=BOOL)),
+            *(info("n", 1000, 1000, kind=INT64), info("s", 1, 3)),
+        ],
+        [info("go2", kind=BOOL), info("n2", 1000, 1000, kind=INT64), info("s2", 1, 3)],
+    )
+    big = model(
+        [node("Loop", "count - n0 zero", "n3 last", body=inner, name="loop")],
+        [info("x", 1, 6, 3)],
+        [open_info("last")],
+        {"n0": np.ones((1000, 1000), np.int64), "row": np.ones((1, 1000), np.int64)}
+        | {"count": np.asarray(9), "zero": np.zeros((1, 3), np.float32)},
+    )
+    assert "whole numbers" in refusal(big, tmp_path)
 
 
 def test_a_part_of_what_the_turn_computes_is_refused(tmp_path):

@@ -20,7 +20,9 @@ from tflite_same import assert_same
 
 from edgec.base.errors import UnsupportedModelError
 from edgec.importers.tflite.importer import import_model
+from edgec.importers.tflite.load_tensor import FileModel, FileOperator, FileTensor
 from edgec.importers.tflite.registry import HANDLERS, supported_operators
+from edgec.importers.tflite.wrapping import without_wrapping
 
 RNG = np.random.default_rng(1)
 
@@ -130,6 +132,36 @@ def test_ids_counted_from_the_end(tmp_path):
     ids = RNG.integers(0, 9, (1, 5)).astype(np.int32)
     graph = assert_same(keras_embedding(9, tmp_path), {"ids": ids})
     assert [node.op for node in graph.nodes] == ["Embedding"]
+
+
+def test_operators_without_outputs_stay_beside_wrapped_ids():
+    """Assignments of variables have none."""
+    keep = FileOperator("ASSIGN_VARIABLE", (7, 8), (), "", None)
+    ids, rows, zero = 0, 1, 2
+    operators = (
+        FileOperator("LESS", (ids, zero), (3,), "", None),
+        FileOperator("ADD", (ids, rows), (4,), "", None),
+        FileOperator("SELECT", (3, 4, ids), (5,), "", None),
+        FileOperator("GATHER", (9, 5), (6,), "", None),
+        keep,
+    )
+    numbers = {rows: np.asarray([9], np.int32), zero: np.asarray([0], np.int32)}
+    none = np.zeros(0)
+    tensors = tuple(
+        FileTensor(str(n), (9, 4), (9, 4), "INT32", numbers.get(n), none, none, 0)
+        for n in range(10)
+    )
+    found = without_wrapping(FileModel(tensors, 10, operators, (ids,), (6,)))
+    assert [each.op for each in found] == ["GATHER", "ASSIGN_VARIABLE"]
+    assert found[0].inputs == (9, ids)
+
+
+def test_lengths_of_zero_are_not_divided_by(tmp_path):
+    tensors = {"x": T((1, 2, 4)), "y": T((1, 2, 4))}
+    path = write_tflite(
+        tmp_path / "m.tflite", tensors, [Op("L2_NORMALIZATION", ["x"], ["y"], "L2NormOptions")]
+    )
+    assert_same(path, {"x": np.asarray([[[0, 0, 0, 0], [1, 2, 0, 2]]], np.float32)})
 
 
 def test_ids_counted_from_elsewhere_are_refused(tmp_path):
