@@ -46,7 +46,7 @@ def drawn_values(
     """Values of activations on all samples, by name.
 
     Args:
-        graph: of real numbers.
+        graph: the network, in real numbers.
         names: of its values.
         data: samples, by input: [N, ...].
         rng: picks values.
