@@ -157,7 +157,12 @@ class NeonLayer(LayerFunction):
 
     @property
     def narrow_shift(self) -> int:
-        """The last shift, where an instruction narrows to int16, too."""
+        """The last shift, where an instruction narrows to int16, too.
+
+        Of "offset31" products are taken doubled (`edgec_neon_doubled`).
+        """
+        if self.end == "offset31" and self.tflite31 is not None:
+            return self.tflite31.shift + 1
         return self.shift - _LEAST_HIGH_SHIFT + 1
 
     @property
@@ -181,20 +186,34 @@ class NeonLayer(LayerFunction):
         shift and the narrowing to int16.
         """
         end = "requant31" if self.end.startswith("requant31") else self.end
-        shift = self.narrow_shift if end == "requant31" else 0
-        if self.end == "offset31" and self.tflite31 is not None:
-            # Products are taken doubled (`edgec_neon_doubled`).
-            shift = self.tflite31.shift + 1
-        return f"{end}_narrow" if shift in _NARROWING_SHIFTS else end
+        narrows = end in ("requant31", "offset31") and self.narrow_shift in _NARROWING_SHIFTS
+        return f"{end}_narrow" if narrows else end
 
     @property
-    def adds_zero_point(self) -> bool:
-        """The zero point of outputs is added to codes of 16 bits.
+    def codes_end(self) -> str:
+        """The end of codes of 16 bits before they are stored.
+
+        Returns:
+            "zero_point": that of outputs is added; "limits16": the bounds of the argument struct
+            are those of int16; "added": the addition after a multiplier of 31 bits; "rescale16":
+            the bounds that are compiled in; "plain": none.
+        """
+        if self.end in ("requant31", "requant31_s8", "two_roundings31"):
+            return "zero_point"
+        if self.end == "requant31_added":
+            return "added"
+        if self.gives_int16 and self.has_limits:
+            return "limits16"
+        return "plain" if self.rescale16 is None else "rescale16"
+
+    @property
+    def y_zero_point(self) -> str:
+        """C expression of the zero point that "zero_point" of `codes_end` adds.
 
         In the form of two roundings it is what is left of a channel's offset, which holds half a
         step of the last shift besides.
         """
-        return self.end in ("requant31", "requant31_s8", "two_roundings31")
+        return "p.y_zero_point" if self.tflite31 is None else "(p.offset[0] >> p.shift[0])"
 
     @property
     def has_limits(self) -> bool:

@@ -66,6 +66,11 @@ class TiledDense(Dense, NeonLayer):
         return 1 if self.splits else self.read_bytes
 
     @property
+    def plane_pixel(self) -> str:
+        """C expression of the bytes of a pixel of x, in each plane."""
+        return "CHANNELS" if self.kept_bytes == 1 else f"CHANNELS * {self.kept_bytes}"
+
+    @property
     def is_product(self) -> bool:
         """A row of y needs one row of x."""
         return self.window.is_pointwise

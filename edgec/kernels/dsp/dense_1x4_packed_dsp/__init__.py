@@ -80,6 +80,11 @@ class Dense1x4Packed(LayerFunction):
         return -(-self.pairs // self.digits)
 
     @property
+    def stored_pairs(self) -> int:
+        """Pairs of columns of these words, those that fill up the last one with them."""
+        return self.words * self.digits
+
+    @property
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
         return min(-(-_COLUMNS_OF_TURN // (2 * self.digits)), self.words)
@@ -102,7 +107,7 @@ class Dense1x4Packed(LayerFunction):
     @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, after the start of sums and the widened row."""
-        return _WORD_BYTES * (1 + self.words * self.digits)
+        return _WORD_BYTES * (1 + self.stored_pairs)
 
     @property
     def scratch_bytes(self) -> int:
@@ -195,7 +200,7 @@ _PAIR_CODE_BYTES = 34
 
 def parts(spec: Dense1x4Packed, _run: Run) -> Parts:
     """Counts of a call as those of `dense_1x4_dsp`, whose word is two pairs of columns."""
-    words = spec.words * spec.digits // 2
+    words = spec.stored_pairs // 2
     turns = spec.words // spec.unrolled
     counts: dict[str, float] = {
         "call": 1,

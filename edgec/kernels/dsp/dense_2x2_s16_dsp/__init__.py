@@ -87,9 +87,23 @@ class Dense2x2(LayerFunction):
         return self.out_channels // self.group
 
     @property
-    def gathers_runs(self) -> bool:
-        """The window is gathered row by row; else tap by tap and group by group."""
-        return self.group == 1 and self.window.columns_are_runs
+    def is_grouped(self) -> bool:
+        """There are several groups."""
+        return self.group > 1
+
+    @property
+    def gathers(self) -> str:
+        """What of a window is copied at a time: rows of it ("runs"), taps ("taps"), or the channels
+        of a group of a tap ("groups").
+        """
+        if self.is_grouped:
+            return "groups"
+        return "runs" if self.window.columns_are_runs else "taps"
+
+    @property
+    def patch_elements(self) -> int:
+        """Activations of a window of all groups, as `depth` counts them."""
+        return self.group * self.depth
 
     @property
     def out_elements(self) -> int:
@@ -108,9 +122,14 @@ class Dense2x2(LayerFunction):
         return self.depth if narrow else min(_PART, self.depth)
 
     @property
+    def is_cut(self) -> bool:
+        """Sums are added up from such parts."""
+        return self.part < self.depth
+
+    @property
     def scratch_bytes(self) -> int:
         """The gathered windows."""
-        return _PIXELS * self.group * self.depth * DType.INT16.size_bytes
+        return _PIXELS * self.patch_elements * DType.INT16.size_bytes
 
     @property
     def macs(self) -> int:
@@ -123,7 +142,7 @@ class Dense2x2(LayerFunction):
         image = describe_image(w.height, w.width, w.channels)
         out = describe_image(w.out_height, w.out_width, self.out_channels)
         kinds = f"{self.x_dtype.value} {image} to {self.y_dtype.value} {out}"
-        groups = f", {self.group} groups" if self.group > 1 else ""
+        groups = f", {self.group} groups" if self.is_grouped else ""
         return f"Convolution of {kinds}, {describe_window(w)}{groups}, two pixels by two filters"
 
 
@@ -185,7 +204,7 @@ _CODE_BYTES = 700
 
 def parts(spec: Dense2x2, _run: Run) -> Parts | None:
     """Counts of a call of several groups of int8; nobody has measured others."""
-    if spec.group == 1 or spec.typed is not None:
+    if not spec.is_grouped or spec.typed is not None:
         return None
     w = spec.window
     both = -(-w.out_pixels // _PIXELS) * spec.group

@@ -70,6 +70,11 @@ class Dense4x16(TiledDense):
         return (*whole, "LAST") if self.words % 2 else whole
 
     @property
+    def next_line(self) -> str:
+        """C macro of the step from a run to the next one: `edgec/dense/dense_4x16_s16_neon.h`."""
+        return "EDGEC_NEON_WIDE_NEXT" if self.lines > 1 else "EDGEC_NEON_WIDE_NO_NEXT"
+
+    @property
     def step(self) -> int:
         """Bytes from the end of a run, as it is read, to the next one."""
         return self.strip.pitch - self.words * _WORD_BYTES if self.reads_strip else 0

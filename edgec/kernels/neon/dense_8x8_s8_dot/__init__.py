@@ -78,6 +78,11 @@ class Dense8x8(TiledDense):
         return max(self.blocks - 1, 0) // 2
 
     @property
+    def sums_macro(self) -> str:
+        """C macro of the function of a tile's sums: `edgec/dense/dense_8x8_s8_dot.h`."""
+        return "EDGEC_NEON_DOT8_SPLIT" if self.splits else "EDGEC_NEON_DOT8"
+
+    @property
     def line_pieces(self) -> tuple[str, ...]:
         """C macros of a run: `edgec/dense/dense_8x8_s8_dot.h`."""
         pieces: list[str] = []

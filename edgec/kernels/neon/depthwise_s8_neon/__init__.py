@@ -88,6 +88,11 @@ class DepthwiseNeon(DepthwiseFunction, NeonLayer):
         return self.x_dtype.size_bytes
 
     @property
+    def in_bytes(self) -> str:
+        """C after a number of elements of x that makes it one of bytes, or nothing."""
+        return f" * {self.read_bytes}" if self.read_bytes > 1 else ""
+
+    @property
     def out_step(self) -> int:
         """Outputs from a vector of a row to the next one."""
         return self.fold * self.window.channels
