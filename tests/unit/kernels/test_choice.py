@@ -7,10 +7,12 @@ from choice_layers import Layer, graph_of, nodes_of
 from choice_prices import BOARDS, Way, fit
 from choice_shapes import held_out, training
 from lower_samples import NetBuilder
+from random_transformer import Layer as TransformerLayer
 from targets import bare_target
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
+from edgec.ir import qops
 from edgec.ir.qops.signs import SIGNS
 from edgec.kernels.choice.estimate import Estimator, code_waits, weight_waits
 from edgec.kernels.choice.prices import core_prices
@@ -77,6 +79,31 @@ def test_kernels_of_cores_with_neon_are_compared(board: str, family: str) -> Non
     target = Target.of(load_board(board))
     assert Estimator.of(target).compares
     assert families(FEW_ROWS, target)[0] == family
+
+
+@pytest.mark.parametrize(
+    ("board", "family"), [("raspberry_pi_2", "conv2d"), ("nucleo_l4r5zi", "dense_2x2_s16_dsp")]
+)
+def test_groups_are_left_to_a_compiler_that_makes_vectors(board: str, family: str) -> None:
+    """A Cortex-A7 has both DSP, which is slower there, and NEON."""
+    layer = Layer(8, 8, 32, 32, (3, 3), groups=4)
+    assert families(layer, Target.of(load_board(board)))[0] == family
+
+
+@pytest.mark.parametrize(
+    ("depth", "turned", "family"),
+    [(32, True, "matmul"), (20, True, "matmul_dsp"), (32, False, "matmul_dsp")],
+)
+def test_so_are_products_of_activations_in_order(depth: int, turned: bool, family: str) -> None:
+    layer = TransformerLayer(1)
+    a = layer.input(8, depth)
+    b = layer.input(*((12, depth) if turned else (depth, 12)))
+    form = qops.Requant31(40, 0, -32767, 32767, DType.INT16)
+    layer.node(qops.QMatMul(form, 1 << 30, 0, False, turned, 256, 256), [a, b], DType.INT16)
+    graph = layer.builder.build()
+    for board, expected in (("raspberry_pi_2", family), ("nucleo_l4r5zi", "matmul_dsp")):
+        (choice,) = select_kernels(graph, Target.of(load_board(board)))
+        assert choice.spec.family == expected
 
 
 @pytest.mark.parametrize("board", BOARDS.values())

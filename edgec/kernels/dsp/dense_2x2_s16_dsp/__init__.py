@@ -154,7 +154,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         return False  # outputs of two pixels take turns, so none may lie over what is added
     found = spec(graph, node, target)
     depth = found.window.taps * found.group_channels
-    if _is_grouped(node) and (target.takes_few_kernels or depth < _LEAST_GROUPED_DEPTH):
+    # Of groups a compiler makes vectors of NEON from plain C.
+    plain = target.has_neon or target.takes_few_kernels or depth < _LEAST_GROUPED_DEPTH
+    if _is_grouped(node) and plain:
         return False
     return found.scratch_bytes <= target.scratch_limit_bytes
 

@@ -25,6 +25,8 @@ _BLOCK_BYTES = 8192
 """Most scratch memory for columns: more would seldom be read again before they leave a cache."""
 _LEAST_ROWS = 4
 """Rows from which on it pays to bring columns into pairs first."""
+_NEON_LANES = 16
+"""Depths that are multiples of it are loops that a compiler makes vectors of without a rest."""
 
 
 def _pairs(depth: int) -> int:
@@ -82,12 +84,20 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         return False
     names = qops.QMatMul.Inputs.of(node.inputs)
     found = spec(graph, node, target)
+    if target.has_neon and _is_vectorized(found):
+        return False
     operands = ((names.a, found.a), (names.b, found.b))
     centred = all(
         dtype is DType.INT8 or zero_point_of(graph, name) == 0 for name, dtype in operands
     )
     fits = found.scratch_bytes <= target.scratch_limit_bytes
     return found.rows >= _LEAST_ROWS and centred and fits
+
+
+def _is_vectorized(spec: MatMul) -> bool:
+    """A compiler makes vectors of NEON from the plain loop over the depth, and these are faster."""
+    in_order = spec.a_strides[1] == spec.b_strides[0] == 1
+    return in_order and spec.depth % _NEON_LANES == 0
 
 
 FAMILY = KernelFamily(
