@@ -17,6 +17,7 @@ from sparse_weights import with_zeros
 from edgec.base.dtypes import DType
 from edgec.base.options import Optimize
 from edgec.ir import Graph, QuantParams, qops
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.generic.sparse_rows import FAMILY, SparseRows, computes, stored, words_of
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.select import kernel_candidates, select_kernels
@@ -155,6 +156,28 @@ def test_chosen_for_bytes_where_small_code_is_preferred():
     assert kernel(pruned(0.45), "nucleo_l4r5zi", Optimize.SIZE) == "dense_1x4_dsp"
     # Fewer bytes, but not by as much as the function takes.
     assert kernel(pruned(0.6, depth=20), "nucleo_l4r5zi", Optimize.SIZE) == "dense_1x4_dsp"
+
+
+@pytest.mark.parametrize(
+    ("board", "packed"),
+    [("nucleo_l4r5zi", "dense_1x4_packed_dsp"), ("nucleo_g0b1re", "packed_filters")],
+)
+def test_chosen_for_bytes_before_weights_of_few_bits(board: str, packed: str):
+    """Weights of 4 bits take half the room as they are, so that more of them must be zero."""
+    few, many = (of_few_bits(pruned(zeros)) for zeros in (0.7, 0.85))
+    assert kernel(few, board, Optimize.SIZE) == packed
+    assert kernel(many, board, Optimize.SIZE) == "sparse_rows"
+    assert kernel(many, board) == packed
+
+
+def of_few_bits(graph: Graph) -> Graph:
+    """The graph with weights of 4 bits; those that are zero stay so."""
+    constants = dict(graph.constants)
+    for node in graph.nodes:
+        name = plain_inputs(node).w
+        narrow = constants[name].array.astype(np.int64) * 7 / 128
+        constants[name] = replace(constants[name], array=np.trunc(narrow).astype(np.int8))
+    return replace(graph, constants=constants)
 
 
 def test_no_candidate_where_it_would_take_more_bytes():
