@@ -21,6 +21,7 @@ from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.common.form_ends import TypedEnd
+from edgec.kernels.dsp.depthwise_s8_dsp import DepthwiseDsp
 from edgec.kernels.family import KernelSpec, operands
 from edgec.kernels.generic.arg_max import ArgMax
 from edgec.kernels.generic.conv2d import Conv2D
@@ -111,6 +112,8 @@ def _reads_again(spec: KernelSpec) -> bool:
     """Outputs are written before other parts of the kernel read the whole input once more."""
     if isinstance(spec, PackedFilters):
         return spec.has_batches
+    if isinstance(spec, DepthwiseDsp):
+        return spec.filters > 1
     decodes = isinstance(spec, PooledDecode | PooledDecodeDsp)
     return decodes and spec.batch < spec.out_channels
 
@@ -206,6 +209,18 @@ def test_five_rows_at_a_time_end_with_two_blocks_of_three(
     assert isinstance(choices[0].spec, Dense5x2)
     _check_against_order(graph, choices[0])
     _run_tight(graph, choices, tmp_path)
+
+
+@pytest.mark.parametrize("filters", [1, 2])
+def test_channels_of_several_filters_take_no_place_of_the_image(filters: int) -> None:
+    net = NetBuilder()
+    x = net.input("x", 1, 9, 8, 4)
+    shape = (1, 9, 8, 4 * filters)
+    graph = net.build(net.conv(x, "y", shape, kernel=5, pad=2, group=4))
+    (choice,) = select_kernels(graph, DSP_BOARD)
+    assert isinstance(choice.spec, DepthwiseDsp)
+    _check_against_order(graph, choice)
+    assert (distances(choice.spec) == (None,)) == (filters > 1)
 
 
 def test_residual_may_lie_in_place() -> None:
