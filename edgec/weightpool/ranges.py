@@ -47,7 +47,7 @@ def drawn_values(
 
     Args:
         graph: the network, in real numbers.
-        names: of its values.
+        names: the values that are drawn from.
         data: samples, by input: [N, ...].
         rng: picks values.
     """

@@ -209,6 +209,22 @@ def own_counter(count: bool = True, turns: int = 6) -> onnx.ModelProto:
     )
 
 
+def ended_by_a_constant(goes_on: bool) -> onnx.ModelProto:
+    """A Loop of at most 4 turns whose condition is a constant."""
+    inner = body(
+        [node("Gather", "x i", "x_t", axis=1), node("Add", "s x_t", "s2")],
+        [info("i", kind=INT64), info("go", kind=BOOL), info("s", 1, 3)],
+        [info("go2", kind=BOOL), info("s2", 1, 3)],
+        {"go2": np.asarray(goes_on)},
+    )
+    return model(
+        [node("Loop", "count - zero", "last", body=inner, name="loop")],
+        [info("x", 1, 6, 3)],
+        [open_info("last")],
+        {"count": np.asarray(4), "zero": np.zeros((1, 3), np.float32)},
+    )
+
+
 def ended_by_its_number() -> onnx.ModelProto:
     """A Loop of at most 6 turns whose condition ends it after the third."""
     inner = body(
@@ -370,6 +386,8 @@ LOOPS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "own counter": own_counter,
     "condition": lambda: own_counter(count=False),
     "one turn": lambda: own_counter(turns=1),
+    "never ended": lambda: ended_by_a_constant(True),
+    "ended by a constant": lambda: ended_by_a_constant(False),
     "ended by its number": ended_by_its_number,
     "ended at once": lambda: counted(condition="Not"),
     "counter around a start": lambda: counter_around("start"),

@@ -52,9 +52,10 @@ def passed_through(body: ir.Graph) -> frozenset[int]:
 
 
 def hands_on_condition(body: ir.Graph) -> bool:
-    """Whether the condition after a turn is that before it, or a constant."""
+    """Whether the condition after a turn is that before it, or always true."""
     source = _source(body.outputs[0], body)
-    return source is None or source is body.inputs[1] or source.is_initializer()
+    constant = source.const_value if source is not None else None
+    return source is body.inputs[1] or (constant is not None and bool(constant.numpy().all()))
 
 
 def _source(value: ir.Value | None, body: ir.Graph) -> ir.Value | None:
