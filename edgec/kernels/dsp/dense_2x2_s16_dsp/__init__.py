@@ -93,8 +93,8 @@ class Dense2x2(LayerFunction):
 
     @property
     def gathers(self) -> str:
-        """What of a window is copied at a time: rows of it ("runs"), taps ("taps"), or the channels
-        of a group of a tap ("groups").
+        """The piece of a window that is copied at a time: a row ("runs"), a tap ("taps"), or the
+        channels of a group of a tap ("groups").
         """
         if self.is_grouped:
             return "groups"
