@@ -64,7 +64,7 @@ class _Codes(NamedTuple):
     Attributes:
         scale: float32, one or one a channel.
         zero: the zero points, in the element type of the codes and the shape of `scale`.
-        axis: of the channels.
+        axis: the axis of the channels; 0 where there is one scale.
     """
 
     scale: Array
