@@ -22,7 +22,7 @@ from edgec.commands.quantize_training import (
 from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
 from edgec.exporters.onnx.few_bits import check_weight_types, store_narrow
-from edgec.exporters.onnx.qonnx import as_qonnx
+from edgec.exporters.onnx.qonnx import as_qonnx, check_loops
 from edgec.exporters.onnx.recurrent import are_recurrent
 from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
@@ -118,6 +118,8 @@ def quantize_model(
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
     standard = not real.graph.is_straight and are_recurrent(real.graph)
+    if qonnx and not (standard and train is None):
+        check_loops(real.graph)
     if options.quant.precision is None and not standard and feedback_values(real.graph):
         # The file says int8 for all tensors.
         quant = dataclasses.replace(options.quant, precision=Precision.INT8)

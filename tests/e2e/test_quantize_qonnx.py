@@ -7,8 +7,10 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from loop_models import cell
 from onnx import TensorProto, helper
 from pooled_models import save, small_network
+from quantized_loops import RECURRENT
 
 from edgec.cli.app import run_app
 
@@ -90,3 +92,27 @@ def test_element_types_of_integers_are_refused(
     assert message.count("error:") == 1
     assert "QONNX stores weights as float32" in message
     assert not out.exists()
+
+
+def test_a_loop_is_refused_before_it_is_quantized(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    model, out = tmp_path / "loop.onnx", tmp_path / "out.onnx"
+    onnx.save(cell(), model)
+    assert run_app(["quantize", str(model), "--qonnx", "-o", str(out)]) == 2
+    message = " ".join(capsys.readouterr().err.split())
+    assert message.count("error:") == 1
+    assert "tensors within a loop of the network are quantized" in message
+    assert "no calibration data" not in message
+    assert not out.exists()
+
+
+def test_a_recurrent_operator_keeps_its_place(tmp_path: Path):
+    """It computes in float; its inputs, weights and outputs have quantizers."""
+    model, out = tmp_path / "gru.onnx", tmp_path / "out.onnx"
+    onnx.save(RECURRENT["gru"](), model)
+    assert run_app(["quantize", str(model), "--qonnx", "-o", str(out)]) == 0
+    kinds = [node.op_type for node in onnx.load(out).graph.node]
+    assert kinds.count("GRU") == 1
+    assert kinds.count("Quant") == 9
+    assert "QuantizeLinear" not in kinds

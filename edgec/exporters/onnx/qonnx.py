@@ -25,6 +25,8 @@ from onnx import helper, numpy_helper
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
+from edgec.ir.graph import Graph
+from edgec.ir.turns import Turns
 
 DOMAIN = "qonnx.custom_op.general"
 _VERSION = 1
@@ -78,6 +80,24 @@ class _Codes(NamedTuple):
         return same and all(np.array_equal(a, b) for a, b in pairs)
 
 
+def check_loops(graph: Graph) -> None:
+    """Refuse a network that `as_qonnx` refuses once its loops are quantized, before that work.
+
+    Raises:
+        ConfigError: the network has a loop.
+    """
+    if any(isinstance(item, Turns) for item in graph.sequence):
+        raise _loop_error()
+
+
+def _loop_error() -> ConfigError:
+    return ConfigError(
+        "tensors within a loop of the network are quantized, where QONNX has no quantizers",
+        where="--qonnx",
+        hint="leave it out: the Q/DQ file says the same codes",
+    )
+
+
 def as_qonnx(model: onnx.ModelProto) -> None:
     """Write the quantizers of an exported Q/DQ model as nodes of QONNX.
 
@@ -98,11 +118,7 @@ def as_qonnx(model: onnx.ModelProto) -> None:
         InternalError: the result is not valid ONNX.
     """
     if any(node.op_type in _QUANTIZERS for node in _inner(model.graph.node)):
-        raise ConfigError(
-            "tensors within a loop of the network are quantized, where QONNX has no quantizers",
-            where="--qonnx",
-            hint="leave it out: the Q/DQ file says the same codes",
-        )
+        raise _loop_error()
     if not _Rewriting(model).run():
         raise ConfigError(
             "the file has no quantized tensor that QONNX could say",
