@@ -20,6 +20,7 @@ from edgec.base.options import (
     WeightPoolOptions,
     WeightTypes,
 )
+from edgec.cli.file_options import QonnxOption, WeightTypesOption
 from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
     DATA_FORMATS,
@@ -31,7 +32,6 @@ from edgec.cli.options import (
     Shapes,
     StateOption,
     ValueOption,
-    WeightTypesOption,
 )
 from edgec.cli.values import board_names
 from edgec.report import console
@@ -79,6 +79,7 @@ def compress(
         ),
     ] = None,
     weight_types: WeightTypesOption = None,
+    qonnx: QonnxOption = False,
     pool_size: Annotated[
         int | None, typer.Option(help=f"Vectors of the pool (default: {DEFAULTS.size}).")
     ] = None,
@@ -248,6 +249,7 @@ def compress(
     few_bits_only = {
         "--keep": bool(keep),
         "--weight-types": weight_types is not None,
+        "--qonnx": qonnx,
         "--activation-bits": activation_bits is not None,
     }
     _check_kind(bits, pooled_only, few_bits_only, count=len(models))
@@ -259,7 +261,8 @@ def compress(
             seed,
             MAX_ACTIVATION_BITS if activation_bits is None else activation_bits,
         )
-        narrowing = BitsOptions(weights, how, compilation, weight_types or WeightTypes.INT8)
+        types = weight_types or WeightTypes.INT8
+        narrowing = BitsOptions(weights, how, compilation, types, qonnx)
         narrow(models, output, narrowing, data, samples, json=json)
         return
     options = CompressOptions(
@@ -305,6 +308,7 @@ def _check_kind(
     others = {
         "--keep": "pools are chosen by --layers",
         "--weight-types": "the vectors of a pool are int8",
+        "--qonnx": "it has no weight pools",
         "--activation-bits": "of pools it is an option of edgec compile",
     }
     refuse_without_effect(

@@ -19,7 +19,6 @@ from edgec.base.options import (
     Precision,
     QuantSettings,
     Residual,
-    WeightTypes,
 )
 from edgec.base.rounding import Rounding
 from edgec.cli.help import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS, show_all
@@ -173,15 +172,6 @@ EffortOption = Annotated[
         "the error of what their layer computes, on up to 64 or 256 samples (default: "
         f"{DEFAULTS.effort.value}, from 16 calibration samples on).",
         rich_help_panel=QUANTIZATION,
-    ),
-]
-WeightTypesOption = Annotated[
-    WeightTypes | None,
-    typer.Option(
-        "--weight-types",
-        help="Narrowest element type of weights in the file: int8 (default), which every runtime "
-        "reads, int4 (opset 21) or, between float activations, int2 (opset 25).",
-        rich_help_panel=OUTPUT,
     ),
 ]
 PrecisionOption = Annotated[

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from edgec.base.errors import Effect, refuse_without_effect
 from edgec.base.options import IntegerOptions, QuantOptions, StatePairs, WeightTypes
+from edgec.cli.file_options import QonnxOption, WeightTypesOption
 from edgec.cli.help import INPUT, OUTPUT, TRAINING
 from edgec.cli.inputs import shapes_of, values_of
 from edgec.cli.options import (
@@ -28,7 +29,6 @@ from edgec.cli.options import (
     Shapes,
     StateOption,
     ValueOption,
-    WeightTypesOption,
 )
 from edgec.report import console
 from edgec.report.console import count, print_labelled, print_prose, safe
@@ -114,6 +114,7 @@ def quantize(
         ),
     ] = None,
     weight_types: WeightTypesOption = None,
+    qonnx: QonnxOption = False,
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs.
@@ -160,6 +161,7 @@ def quantize(
             train=None if labelled is None else IntegerTraining(labelled, how),
             evaluation=measured,
             types=weight_types or WeightTypes.INT8,
+            qonnx=qonnx,
             progress=say,
         )
     if json:

@@ -47,12 +47,14 @@ class BitsOptions:
         training: fine-tuning, where the job has training data.
         compilation: shapes; quantization of the accuracy that is measured.
         types: narrowest element type of weights in the file.
+        qonnx: write quantizers as nodes of QONNX, which onnxruntime does not run.
     """
 
     weights: FewBitsOptions
     training: Training = field(default_factory=Training)
     compilation: IntegerOptions = field(default_factory=IntegerOptions)
     types: WeightTypes = WeightTypes.INT8
+    qonnx: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
             PyTorch is missing, onnx is too old, or the file cannot be written.
     """
     training = options.training
-    check_weight_types(options.types, quantized=False)
+    check_weight_types(options.types, quantized=False, qonnx=options.qonnx)
     check_jobs([job], training.teacher)
     if options.weights.activation_bits < MAX_ACTIVATION_BITS:
         _check_activations(job)
@@ -121,7 +123,7 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
     plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels, rate=_RATE)
     graph, epochs = tuned(each, graph, recipe_of(job, training, plain), progress)
     report = narrow_report(each.model.graph, graph, each.calibration, options.weights)
-    data = exported(graph, options.types)
+    data = exported(graph, options.types, qonnx=options.qonnx)
     accuracy = accuracy_of(each, data, options.compilation, progress)
     write_whole(job.output, data)
     if epochs:

@@ -22,6 +22,7 @@ from edgec.commands.quantize_training import (
 from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
 from edgec.exporters.onnx.few_bits import check_weight_types, store_narrow
+from edgec.exporters.onnx.qonnx import as_qonnx, check_loops
 from edgec.exporters.onnx.recurrent import are_recurrent
 from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
@@ -88,6 +89,7 @@ def quantize_model(
     train: IntegerTraining | None = None,
     evaluation: Samples | None = None,
     types: WeightTypes = WeightTypes.INT8,
+    qonnx: bool = False,
     progress: Progress = no_progress,
 ) -> Quantization:
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
@@ -104,17 +106,20 @@ def quantize_model(
         train: train the network in its integers.
         evaluation: inputs and labels on disk to measure accuracy on.
         types: narrowest element type of weights in the file.
+        qonnx: write the quantizers as nodes of QONNX, which onnxruntime does not run.
         progress: told what is being done.
 
     Raises:
         EdgecError: the model cannot be imported, quantized or trained, data do not fit, PyTorch is
-            missing, onnx is too old, or the file cannot be written.
+            missing, onnx is too old, QONNX cannot say the network, or the file cannot be written.
     """
     path, out, options = Path(model), Path(output), options or IntegerOptions()
-    check_weight_types(types, quantized=True)
+    check_weight_types(types, quantized=True, qonnx=qonnx)
     check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
     standard = not real.graph.is_straight and are_recurrent(real.graph)
+    if qonnx and not (standard and train is None):
+        check_loops(real.graph)
     if options.quant.precision is None and not standard and feedback_values(real.graph):
         # The file says int8 for all tensors.
         quant = dataclasses.replace(options.quant, precision=Precision.INT8)
@@ -139,6 +144,8 @@ def quantize_model(
         written = after.annotated
     file = export_qdq(written)
     store_narrow(file, types)
+    if qonnx:
+        as_qonnx(file)
     data = file.SerializeToString(deterministic=True)
     accuracy = None
     if measured is not None:

@@ -12,6 +12,7 @@ from edgec.base.output_file import write_whole
 from edgec.base.work_folder import temporary_folder
 from edgec.exporters.onnx.export import export_real
 from edgec.exporters.onnx.few_bits import store_narrow
+from edgec.exporters.onnx.qonnx import as_qonnx
 from edgec.floatrun.rounded import run_rounded
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
@@ -21,15 +22,21 @@ from edgec.workflow.checks import check_inputs
 from edgec.workflow.integer import IntegerModel, RealModel, real_model
 
 
-def exported(graph: Graph, types: WeightTypes = WeightTypes.INT8) -> bytes:
+def exported(graph: Graph, types: WeightTypes = WeightTypes.INT8, *, qonnx: bool = False) -> bytes:
     """The ONNX file of a graph of the REAL stage, with the axes of its model.
 
     Args:
         graph: REAL stage.
         types: narrowest element type of integer weights.
+        qonnx: quantizers are nodes of QONNX.
+
+    Raises:
+        ConfigError: QONNX cannot say what the graph has.
     """
     model = export_real(graph, model_layout=True)
     store_narrow(model, types)
+    if qonnx:
+        as_qonnx(model)
     data: bytes = model.SerializeToString(deterministic=True)
     return data
 

@@ -110,6 +110,31 @@ def test_activations_of_few_bits(
     assert "rounds weights, not activations" in message
 
 
+def test_qonnx(model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """The bits are in the file, and firmware is that of the Q/DQ file."""
+    samples = ("--calibration", str(data))
+    sources = []
+    for name, more in (("qdq", ()), ("qonnx", ("--qonnx",))):
+        out = tmp_path / name / "small.onnx"
+        out.parent.mkdir()
+        command = ["compress", str(model), "--bits", "3", "--keep", "wide*", *samples, *more]
+        assert run_app([*command, "--eval", str(data), "-o", str(out)]) == 0
+        folder = tmp_path / name / "firmware"
+        build = ["compile", str(out), "--board", "nucleo", *samples, "--no-build"]
+        assert run_app([*build, "-o", str(folder)]) == 0
+        sources.append([each.read_bytes() for each in sorted(folder.rglob("src/*.c"))])
+        capsys.readouterr()
+    assert sources[0] == sources[1]
+    assert sources[0]
+    file = onnx.load(out)
+    stored = {each.name: onnx.numpy_helper.to_array(each) for each in file.graph.initializer}
+    quantizers = [node for node in file.graph.node if node.domain == "qonnx.custom_op.general"]
+    assert [(node.op_type, stored[node.input[3]].item()) for node in quantizers] == [
+        ("Quant", 3)
+    ] * 2
+    assert "DequantizeLinear" not in {node.op_type for node in file.graph.node}
+
+
 @pytest.mark.torch
 def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     command = ["compress", str(model), "--bits", "2", "--train", str(data), "--epochs", "1"]
@@ -128,6 +153,8 @@ def test_training(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
         (("--bits", "2", "--no-reorder", "--ratio", "8"), 2, "with --bits there is no pool"),
         (("--keep", "x"), 2, "pools are chosen by --layers"),
         (("--weight-types", "int4"), 2, "the vectors of a pool are int8"),
+        (("--qonnx",), 2, "it has no weight pools"),
+        (("--bits", "2", "--qonnx", "--weight-types", "int4"), 2, "stores weights as float32"),
         (("--activation-bits", "2"), 2, "of pools it is an option of edgec compile"),
         (("--bits", "2", "--activation-bits", "2"), 2, "add --calibration"),
         (("--bits", "2", "--activation-bits", "9"), 2, "give 1 to 8"),

@@ -42,16 +42,23 @@ _KINDS: Mapping[WeightTypes, tuple[_Kind, ...]] = MappingProxyType(
 """Narrowest first."""
 
 
-def check_weight_types(types: WeightTypes, *, quantized: bool) -> None:
+def check_weight_types(types: WeightTypes, *, quantized: bool, qonnx: bool = False) -> None:
     """Refuse types that the installed onnx cannot write, or that would be used nowhere.
 
     Args:
         types: the narrowest type that may be used.
         quantized: the activations of the file are quantized; see `store_narrow`.
+        qonnx: the file becomes QONNX, whose tensors are all float32.
 
     Raises:
         ConfigError: one of these.
     """
+    if qonnx and types is not WeightTypes.INT8:
+        raise ConfigError(
+            "QONNX stores weights as float32, beside the number of their bits",
+            where=f"--qonnx --weight-types {types.value}",
+            hint="leave out one of the two",
+        )
     if quantized and types is WeightTypes.INT2:
         raise ConfigError(
             "onnxruntime does not load weights of 2 bits between quantized activations",

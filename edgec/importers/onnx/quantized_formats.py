@@ -109,12 +109,18 @@ def quant(e: Expansion) -> bool:
 
 
 def bipolar(e: Expansion) -> bool:
-    """BipolarQuant: the scale, negative for negative numbers."""
+    """BipolarQuant: the scale, negative for negative numbers; of constants one a channel, too."""
     scale, stored = e.array(e.input(1)), e.array(e.input(0))
-    if scale is None or scale.size != 1:
+    if scale is None or not scale.size:
         return False
-    step = e.constant(np.asarray(scale, np.float32).reshape(()), "scale")
-    parameters = [step, e.constant(np.asarray(0, np.int8), "zero")]
+    channels = [axis for axis, size in enumerate(scale.shape) if size > 1]
+    if len(channels) > 1 or (channels and (stored is None or not _broadcasts(scale.shape, stored))):
+        return False
+    flat = (-1,) if channels else ()
+    axis: dict[str, Any] = {"axis": channels[0] - scale.ndim} if channels else {}
+    step = e.constant(np.asarray(scale, np.float32).reshape(flat), "scale")
+    zeros = np.zeros(scale.size if channels else (), np.int8)
+    parameters = [step, e.constant(zeros, "zero")]
     if stored is not None:
         signs = np.where(stored >= 0.0, 1, -1).astype(np.int8)
         codes = e.constant(signs, f"{e.input(0)}/codes")
@@ -123,8 +129,16 @@ def bipolar(e: Expansion) -> bool:
         # The sign of 0 is 0, and shall be 1.
         sign = e.add("Sign", [e.add("Add", [e.add("Sign", [e.input(0)]), half])])
         codes = e.add("QuantizeLinear", [e.add("Mul", [sign, step]), *parameters])
-    e.main("DequantizeLinear", [codes, *parameters], e.node.output[0])
+    e.main("DequantizeLinear", [codes, *parameters], e.node.output[0], **axis)
     return True
+
+
+def _broadcasts(shape: tuple[int, ...], x: Array) -> bool:
+    """Whether parameters of a shape fit a tensor without making it larger."""
+    try:
+        return np.broadcast_shapes(x.shape, shape) == x.shape
+    except ValueError:
+        return False
 
 
 def rounding_mode(e: Expansion, default: bytes) -> bytes:
@@ -141,10 +155,9 @@ def _quantizer(e: Expansion) -> _Quantizer | None:
     x = e.array(e.input(0))
     try:
         shape = np.broadcast_shapes(zero.shape, scale.shape)
-        fits = x is None or np.broadcast_shapes(x.shape, shape) == x.shape
     except ValueError:
         return None
-    if not (fits and math.prod(shape)):
+    if not ((x is None or _broadcasts(shape, x)) and math.prod(shape)):
         return None
     wide, scale = np.broadcast_to(zero, shape), np.broadcast_to(scale, shape)
     channels = [axis for axis, size in enumerate(wide.shape) if size > 1]

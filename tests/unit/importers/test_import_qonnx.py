@@ -94,6 +94,36 @@ def test_signs(tmp_path):
     np.testing.assert_allclose(found, 0.125 * np.matmul(*signs), rtol=1e-6)
 
 
+def test_signs_with_a_scale_for_each_channel(tmp_path):
+    scale = np.linspace(0.1, 0.6, 6, dtype=F).reshape(6, 1, 1, 1)
+    weight = RNG.normal(size=(6, 3, 3, 3)).astype(F)
+    nodes = [N("BipolarQuant", ["w", "s"], ["wq"], domain=DOMAIN), N("Conv", ["x", "wq"], ["y"])]
+    model = qonnx_model(nodes, {"x": (1, 3, 6, 6)}, {"w": weight, "s": scale})
+    graph = imported(model, tmp_path)
+    (stored,) = graph.constants.values()
+    signs = np.where(weight >= 0, 1, -1)
+    np.testing.assert_array_equal(stored.array, signs.transpose(0, 2, 3, 1))
+    np.testing.assert_array_equal(stored.real(), (signs * scale).transpose(0, 2, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("source", "scale"),
+    [
+        ("x", np.full((1, 6), 0.5, F)),
+        ("w", np.full((6, 5), 0.5, F)),
+        ("w", np.full(6, 0.5, F)),
+        ("w", np.zeros(0, F)),
+    ],
+)
+def test_scales_of_signs_that_fit_nothing_are_refused_in_words(source, scale, tmp_path):
+    """Activations have one scale; weights one, or one a channel."""
+    constants = {"w": RNG.normal(size=(6, 5)).astype(F), "s": scale}
+    inputs = ["q", "w"] if source == "x" else ["x", "q"]
+    nodes = [N("BipolarQuant", [source, "s"], ["q"], domain=DOMAIN), N("MatMul", inputs, ["y"])]
+    with pytest.raises(UnsupportedModelError, match="BipolarQuant"):
+        imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
+
+
 @pytest.mark.parametrize(
     "change",
     [
