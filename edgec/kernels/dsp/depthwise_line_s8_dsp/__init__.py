@@ -22,7 +22,6 @@ from edgec.kernels.common.parts import Parts, Run, WeightReads
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
 from edgec.kernels.dsp.depthwise import (
-    KINDS,
     LARGEST_SIZE,
     WORD_BYTES,
     HighWordDepthwise,
@@ -182,15 +181,18 @@ def arguments(
     """All that four channels need, in one piece."""
 
     def stream(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
-        return _streamed(weights.reshape(spec.window.channels, -1), bias, numbers)
+        return _streamed(spec, weights.reshape(spec.window.channels, -1), bias, numbers)
 
     return weighted_arguments(graph, node, pool, stream=stream)
 
 
-def _streamed(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
+def _streamed(
+    spec: DepthwiseLine, weights: Array, bias: Array, numbers: tuple[Array, ...]
+) -> Array:
     """Channels as `edgec/depthwise/depthwise_line_s8_dsp.h` reads them.
 
     Args:
+        spec: says which numbers channels have.
         weights: int8 [channels, taps].
         bias: int32 [channels].
         numbers: [channels] each: int32 multipliers and, where channels have them, int32 offsets;
@@ -203,7 +205,7 @@ def _streamed(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
     firsts = np.minimum(np.arange(0, channels, FOUR), channels - FOUR)
     own = firsts[:, None] + np.arange(FOUR)
     multiplier, *more = numbers
-    if len(more) == len(KINDS) - 1:
+    if spec.kind == "twice":
         more = [(more[-1] - 1).astype(np.int8)[own]]
     else:
         more = [each.astype(np.int32)[own].view(np.int8) for each in more]
