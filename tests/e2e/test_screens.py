@@ -107,7 +107,7 @@ def test_a_model_with_much_that_is_not_supported(tour: Path) -> None:
     """Many kinds of operators, several causes, and names as long as exporters make them."""
     kinds = [
         *(f"Own{i}" for i in range(12)),
-        "Size",
+        "EyeLike",
         "NonZero",
         "Sin",
         "Cos",
