@@ -73,7 +73,7 @@ def test_a_trial_with_limits_of_its_own(
     assert trial["figures"]["ms"] <= 1.0
     # What the trial found is built; nothing is searched a second time.
     with monkeypatch.context() as patch:
-        patch.setattr("edgec.explore.trial.fitted", None)
+        patch.setattr("edgec.explore.trial.Search", None)
         assert run_app([*words, "--out", "found", "--select", "smallest flash"]) == 0
     assert json.loads(capsys.readouterr().out)["trials"] == [trial]
     # The project has what was found, the command searches again.
