@@ -21,11 +21,12 @@ def without_wrapping(model: FileModel) -> tuple[FileOperator, ...]:
     operators = []
     for each in model.operators:
         ids = _ids(model, made, each)
-        if ids is not None:
-            table, chosen = each.inputs[:2]
-            wrapped |= _parts(made, chosen)
-            each = replace(each, inputs=(table, ids, *each.inputs[2:]))  # noqa: PLW2901
-        operators.append(each)
+        if ids is None:
+            operators.append(each)
+            continue
+        table, chosen, *more = each.inputs
+        wrapped |= _parts(made, chosen)
+        operators.append(replace(each, inputs=(table, ids, *more)))
     return _without_unread(operators, wrapped, model.outputs) if wrapped else model.operators
 
 

@@ -7,6 +7,7 @@ included, in which windows lie, or windows that are gathered (`_tiled.c.j2`).
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
@@ -29,7 +30,7 @@ _LINE = 12
 
 
 @dataclass(frozen=True, slots=True)
-class TiledDense(Dense, NeonLayer):
+class TiledDense(Dense, NeonLayer, ABC):
     """Convolution of one group, or matrix product, `tile_rows` by some filters at a time.
 
     x int8 or int16 [height, width, channels], y [out_height, out_width, out_channels].
@@ -47,13 +48,13 @@ class TiledDense(Dense, NeonLayer):
     typed: TypedEnd | None = field(default=None, metadata=LATER)
 
     @property
+    @abstractmethod
     def lanes(self) -> int:
         """Filters whose sums are computed together."""
-        raise NotImplementedError
 
+    @abstractmethod
     def run_instructions(self, run: int) -> int:
         """Instructions of a tile that reads a run of values."""
-        raise NotImplementedError
 
     @property
     def read_bytes(self) -> int:
