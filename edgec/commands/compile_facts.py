@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from edgec.base.options import CompileOptions, Placement
@@ -10,8 +11,11 @@ from edgec.base.samples.images import holds_images
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import constant_names
 from edgec.codegen.project import RamConstant
+from edgec.ir import Graph, Node
+from edgec.kernels.generic.columns import Columns
 from edgec.lower import Program
 from edgec.lower.placed import Lowered
+from edgec.lower.program import Step
 from edgec.lower.resident import Share
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import Decisions, Estimate, LayerLoss, PrecisionReport
@@ -178,3 +182,10 @@ def with_normalize(
     if len(inputs) != 1 or not holds_images(calibration.path):
         return inputs
     return (replace(inputs[0], normalize=calibration.normalize),)
+
+
+def node_of(graph: Graph, named: Mapping[str, Node], program: Program, step: Step) -> Node | None:
+    """The node that a step computes, or some columns of; None of a copy of columns."""
+    if isinstance(program.kernels[step.kernel].spec, Columns):
+        return None
+    return named.get(step.node) or graph.producers.get(step.output.name)

@@ -17,6 +17,7 @@ from edgec.commands.compile_facts import (
     estimate_report,
     int16_report,
     loss_reports,
+    node_of,
 )
 from edgec.commands.sparse_notes import sparse_notes
 from edgec.floatrun.executor import is_quantized
@@ -252,7 +253,7 @@ def _model_dtype(dtype: DType) -> str:
 
 def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:
     named = {node.name: node for node in graph.nodes}
-    nodes = [_node_of(graph, named, program, step) for step in program.steps]
+    nodes = [node_of(graph, named, program, step) for step in program.steps]
     quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
     return tuple(
         LayerReport(
@@ -274,13 +275,6 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
         )
         for number, (step, node) in enumerate(zip(program.steps, nodes, strict=True))
     )
-
-
-def _node_of(graph: Graph, named: Mapping[str, Node], program: Program, step: Step) -> Node | None:
-    """The node that a step computes, or some columns of; None of a copy of columns."""
-    if isinstance(program.kernels[step.kernel].spec, Columns):
-        return None
-    return named.get(step.node) or graph.producers.get(step.output.name)
 
 
 def _input_bytes(graph: Graph, program: Program, node: Node | None, number: int) -> int:

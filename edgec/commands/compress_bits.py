@@ -22,6 +22,7 @@ from edgec.commands.compress_jobs import Job, check_jobs
 from edgec.commands.compress_load import accuracy_of, loaded, recipe_of, tuned
 from edgec.commands.training import Training, checkpoint_of
 from edgec.exporters.onnx.few_bits import check_weight_types
+from edgec.exporters.onnx.qonnx import check_loops
 from edgec.finetune import need_pytorch
 from edgec.finetune.pooled import FinetuneOptions
 from edgec.ir.graph import Graph
@@ -116,7 +117,9 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
         need_pytorch(training.device, training.devices)
 
     def check(graph: Graph) -> None:
-        narrow_layers(graph, options.weights)
+        chosen = narrow_layers(graph, options.weights)
+        if options.qonnx:
+            check_loops(graph, [layer.node for layer in chosen.pooled])
 
     each = loaded(job, training, options.compilation, progress, check)
     graph = narrowed(each.model.graph, each.calibration, options.weights, progress)

@@ -12,6 +12,7 @@ import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 from edgec.base.errors import BudgetError, MemoryPlanError
@@ -153,7 +154,7 @@ class Search:
             point = self.best(bounds, self.aim)
             if point is None or len(self._built) >= self._references_built + _MOST_BUILDS:
                 break
-            if point.bits and self.pricing.networks > _MOST_NETWORKS:
+            if self.pricing.quantizes_beyond(point.chosen, _MOST_NETWORKS):
                 break
             if self._replanned(point):
                 continue
@@ -371,11 +372,23 @@ class Search:
         for aim in Aim:
             if math.isfinite(getattr(self.bounds, aim.value)):
                 others = replace(self.bounds, **{aim.value: math.inf})
-                point = self.best(others, aim)
-                if point is not None:
-                    alone[aim] = self._as_built(point, others)
+                point = self.best(others, aim)  # of choices that were not built
+                found = [] if point is None else [self._as_built(point, others)]
+                found += self._built_within(others)
+                if found:
+                    alone[aim] = min(found, key=attrgetter(aim.value))
         built = [each.figures for each in self._built.values()]
         return missed(built, alone, self.bounds, self._board.clock_hz)
+
+    def _built_within(self, bounds: Bounds) -> list[Figures]:
+        """Figures of the builds within limits."""
+        most = or_infinity(self._limits.drop)
+        found = self._built.items()
+        return [
+            each.figures
+            for known, each in found
+            if each.figures.excess(bounds) <= 0.0 and self._drop(known) <= most
+        ]
 
     def _as_built(self, point: Point, bounds: Bounds) -> Figures:
         """Figures of a choice that is built, or predicted ones where it exceeds limits then."""

@@ -125,10 +125,9 @@ class Pricing:
             self._networks[bits] = Layers(*made, self._board, self._options)
         return self._networks[bits]
 
-    @property
-    def networks(self) -> int:
-        """Number of networks that were quantized, each with weights of its own."""
-        return len(self._networks)
+    def quantizes_beyond(self, chosen: Collection[str], most: int) -> bool:
+        """Whether a choice needs one more network with weights of its own than `most` of them."""
+        return self.bits_of(chosen) not in self._networks and len(self._networks) > most
 
     def plan_of(self, chosen: Collection[str]) -> PoolPlan:
         """The graph of a choice, ready for kernels."""

@@ -126,7 +126,13 @@ def ways_of(
     except WeightPoolError:  # none
         return None
     own = bits_of_layers(real.graph, options.weight_bits)
-    layers = tuple(layer for layer in layers if layer.node.name not in own)
+    # A program adds up layers: weights that several read are no choice of one of them.
+    readers = real.graph.consumers
+    layers = tuple(
+        layer
+        for layer in layers
+        if layer.node.name not in own and len(readers[layer.weight_name]) == 1
+    )
     if not layers:
         return None
     reference = Reference(real.graph, real.calibration or {})

@@ -119,7 +119,7 @@ def quantize_model(
     real = real_model(path, calibration, options, progress)
     standard = not real.graph.is_straight and are_recurrent(real.graph)
     if qonnx and not (standard and train is None):
-        check_loops(real.graph)
+        check_loops(real.graph, real.graph.nodes)
     if options.quant.precision is None and not standard and feedback_values(real.graph):
         # The file says int8 for all tensors.
         quant = dataclasses.replace(options.quant, precision=Precision.INT8)

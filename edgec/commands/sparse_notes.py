@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from edgec.commands.compile_facts import node_of
 from edgec.ir.graph import Graph
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.generic.sparse_rows import SparseRows
@@ -17,14 +18,14 @@ def sparse_notes(graph: Graph, program: Program) -> tuple[str, ...]:
         graph: INTEGER stage.
         program: made from it.
     """
-    names = {
-        step.node or graph.producers[step.output.name].name
+    named = {node.name: node for node in graph.nodes}
+    found = (
+        node_of(graph, named, program, step)
         for step in program.steps
         if isinstance(program.kernels[step.kernel].spec, SparseRows)
-    }
-    weights = [
-        graph.constants[plain_inputs(node).w].array for node in graph.nodes if node.name in names
-    ]
+    )
+    nodes = {node.name: node for node in found if node is not None}
+    weights = [graph.constants[plain_inputs(node).w].array for node in nodes.values()]
     if not weights:
         return ()
     share = sum(np.count_nonzero(w == 0) for w in weights) / sum(w.size for w in weights)

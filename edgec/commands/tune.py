@@ -178,7 +178,7 @@ def _layers(
     equal: dict[str, list[KernelChoice]] = defaultdict(list)
     ways: dict[str, tuple[KernelChoice, ...]] = {}
     for choice in found.choices:
-        if choice.node.name in decided or choice.family.saves_flash:
+        if choice.node.name in decided or choice.family.is_kept(target):
             continue
         layer = signature(found.graph, choice.node)
         if layer not in ways:

@@ -107,6 +107,18 @@ def test_a_loop_is_refused_before_it_is_quantized(
     assert not out.exists()
 
 
+def test_few_bits_in_a_loop_are_refused_before_they_are_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    model, out = tmp_path / "loop.onnx", tmp_path / "out.onnx"
+    onnx.save(cell(width=64, units=64), model)
+    assert run_app(["compress", str(model), "--bits", "4", "--qonnx", "-o", str(out)]) == 2
+    printed = " ".join(capsys.readouterr().err.split())
+    assert "tensors within a loop of the network are quantized" in printed
+    assert "deciding layers" not in printed
+    assert not out.exists()
+
+
 def test_a_recurrent_operator_keeps_its_place(tmp_path: Path):
     """It computes in float; its inputs, weights and outputs have quantizers."""
     model, out = tmp_path / "gru.onnx", tmp_path / "out.onnx"

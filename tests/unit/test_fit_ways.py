@@ -5,10 +5,17 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from edgec.base.options import LayerBits, Optimize, WeightBits
+import numpy as np
+from import_models import N, model_of, save
+
+from edgec.base.options import CompileOptions, LayerBits, Optimize, WeightBits
+from edgec.base.options.progress import no_progress
 from edgec.commands.fit_learned import Layer
-from edgec.commands.fit_ways import States, Ways
+from edgec.commands.fit_ways import States, Ways, ways_of
 from edgec.fit.problem import State
+from edgec.workflow.integer import real_model
+
+RNG = np.random.default_rng(8)
 
 NOTHING: State = frozenset()
 INT16: State = frozenset("ab")
@@ -83,3 +90,18 @@ def test_weights_of_a_choice_are_in_graph_order():
     first, second = LayerBits("n1", WeightBits.TWO), LayerBits("n2", WeightBits.FOUR)
     ways = Ways({"n1=2": first, "n2=4": second}, {}, {}, {}, [])
     assert ways.bits_of({"n2=4", "x", "n1=2"}) == (first, second)
+
+
+def test_weights_that_several_layers_read_keep_their_bits(tmp_path):
+    """A program adds up layers, so that no layer may choose for another one."""
+    weights = {"w": RNG.normal(size=(64, 64)).astype(np.float32)}
+    nodes = [
+        N("MatMul", ["x", "w"], ["a"]),
+        N("Relu", ["a"], ["r"]),
+        N("MatMul", ["r", "w"], ["y"]),
+    ]
+    path = save(model_of(nodes, {"x": (1, 64)}, weights), tmp_path)
+    data = {"x": RNG.normal(size=(4, 64)).astype(np.float32)}
+    real = real_model(path, data, CompileOptions(), no_progress)
+    nobody: Any = None
+    assert ways_of(real, CompileOptions(), nobody, (), nobody, no_progress) is None

@@ -25,8 +25,7 @@ from onnx import helper, numpy_helper
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
-from edgec.ir.graph import Graph
-from edgec.ir.turns import Turns
+from edgec.ir.graph import Graph, Node
 
 DOMAIN = "qonnx.custom_op.general"
 _VERSION = 1
@@ -80,13 +79,17 @@ class _Codes(NamedTuple):
         return same and all(np.array_equal(a, b) for a, b in pairs)
 
 
-def check_loops(graph: Graph) -> None:
-    """Refuse a network that `as_qonnx` refuses once its loops are quantized, before that work.
+def check_loops(graph: Graph, nodes: Iterable[Node]) -> None:
+    """Refuse a network that `as_qonnx` refuses once its nodes are quantized, before that work.
+
+    Args:
+        graph: the network.
+        nodes: those of it that get quantizers.
 
     Raises:
-        ConfigError: the network has a loop.
+        ConfigError: one of them lies in a loop.
     """
-    if any(isinstance(item, Turns) for item in graph.sequence):
+    if any(graph.scopes.nodes[node.name] is not None for node in nodes):
         raise _loop_error()
 
 
@@ -267,8 +270,9 @@ class _Rewriting:
         scale, zero = found.scale.astype(np.float32), int(found.zero)
         ends = [round(float(bound or 0.0) / float(scale)) for bound in bounds]
         exact = all(np.float32(e) * scale == b for e, b in zip(ends, bounds, strict=True))
-        fewer = exact and ends[1] - ends[0] < (1 << _BYTE) - 1
-        return activation_form(ends[0] + zero, ends[1] + zero, zero) if fewer else None
+        whole, low, high = np.iinfo(found.zero.dtype), ends[0] + zero, ends[1] + zero
+        inside = whole.min <= low and high <= whole.max and high - low < whole.max - whole.min
+        return activation_form(low, high, zero) if exact and inside else None
 
     # -- tensors ---------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.common.overlap import by_blocks, pixel_distance, with_ending
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances
-from edgec.kernels.neon.layer import WIDE, Block, NeonLayer
+from edgec.kernels.neon.layer import HALF, WIDE, Block, NeonLayer
 from edgec.kernels.neon.strip import Strip
 
 _COPY = 14
@@ -190,6 +190,18 @@ class TiledDense(Dense, NeonLayer, ABC):
         return Block(self.lanes, self.lanes)
 
     @property
+    def rest(self) -> Block | None:
+        """The filters after the last full block."""
+        count = self.out_channels - self.full
+        return Block(WIDE if count > HALF else HALF, count) if count else None
+
+    @property
+    def tiles(self) -> int:
+        """Tiles of rows, each of which meets all filters."""
+        w, rows = self.window, self.tile_rows
+        return w.out_height * -(-w.out_width // rows) if self.reads_strip else -(-self.rows // rows)
+
+    @property
     def extras(self) -> tuple[tuple[str, str], ...]:
         """Arguments of a tile's function besides parameters: C parameter and argument."""
         return self.tile_extras("added")
@@ -281,6 +293,23 @@ def overlap(spec: TiledDense) -> Distances:
     return with_ending(spec, pixel_distance(ends, written, w.channels) + last)
 
 
+def copy_counts(spec: TiledDense) -> dict[str, float]:
+    """Parts of a call that copy rows of x, and windows."""
+    w = spec.window
+    strip_rows = w.out_height * w.kernel_h if spec.copies_rows else 0
+    windows = 0 if spec.reads_strip or spec.reads_image else spec.rows
+    lines, place = w.kernel_h, "a copied row"
+    if not spec.gathers_strip:
+        lines, place = (w.kernel_h, "x") if spec.copies_runs else (w.taps, "x, by taps")
+    return {
+        "copied row": strip_rows,
+        "vector of a copied row": strip_rows * spec.vectors(spec.strip.copied),
+        "window": windows,
+        f"part of a window from {place}": windows * lines,
+        "vector of a window": windows * spec.vectors(spec.depth),
+    }
+
+
 def _in_bytes(window: Window, element_bytes: int) -> Window:
     """The window over an image of bytes."""
     return replace(window, channels=window.channels * element_bytes)
@@ -288,4 +317,4 @@ def _in_bytes(window: Window, element_bytes: int) -> Window:
 
 def padded(values: Array) -> Array:
     """One number a filter, zeros for those that are missing at the end; [O] to [multiple of 8]."""
-    return np.pad(values, (0, -len(values) % (WIDE // 2)))
+    return np.pad(values, (0, -len(values) % HALF))

@@ -243,6 +243,15 @@ def test_a_clip_that_says_more_stays(change, tmp_path):
         np.testing.assert_array_equal(a, b)
 
 
+def test_a_clip_beyond_the_codes_of_a_byte_stays():
+    """Codes end at 127, before the Clip does."""
+    model = layer(-10, 117, 50, np.int8)
+    new = copied(model)
+    feeds = {"x": RNG.normal(size=(64, 12)).astype(F) * 40}
+    for a, b in zip(computed(model, feeds), computed(new, feeds), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 @pytest.mark.parametrize("count", ["output", "two readers", "other parameters", "each channel"])
 def test_codes_that_are_read_themselves_stay(count):
     model = layer(-128, 127, 0, np.int8)

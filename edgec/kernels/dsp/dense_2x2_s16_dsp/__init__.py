@@ -57,7 +57,7 @@ class Dense2x2(LayerFunction):
         shift: right shift of `qops.Requant31`.
         typed: element types and end, where x or y is int16; None: both are int8.
         group: input and output channels are cut into this many independent groups.
-        residual_shift, rescale16, tflite31: the end of a layer of int8, as in `Conv2D`.
+        rescale16, tflite31: the end of a layer of int8, as in `Conv2D`.
     """
 
     family: ClassVar[str] = "dense_2x2_s16_dsp"
@@ -67,7 +67,7 @@ class Dense2x2(LayerFunction):
     shift: int
     typed: TypedEnd | None = _INT16
     group: int = field(default=1, metadata=LATER)
-    residual_shift: int | None = field(default=None, metadata=LATER)
+    residual_shift: None = field(default=None, metadata=LATER)
     rescale16: Rescale16 | None = field(default=None, metadata=LATER)
     tflite31: Tflite31 | None = field(default=None, metadata=LATER)
 
@@ -167,7 +167,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Dense2x2:
     end = end_of(graph, node)
     group = node.attrs_as(qops.QConv).group if _is_grouped(node) else 1
     window = conv_window(graph, node) if group > 1 else dense_window(graph, node)
-    others = end.residual_shift, end.rescale16, end.tflite31
+    others = None, end.rescale16, end.tflite31
     return Dense2x2(window, filters, end.shift, typed, group, *others)
 
 
@@ -220,7 +220,6 @@ def parts(spec: Dense2x2, _run: Run) -> Parts | None:
         "tile": tiles,
         "turn": tiles * spec.depth // (2 * WORD),
         "output": spec.out_elements,
-        "addition": spec.out_elements if spec.adds else 0,
     }
     if spec.rescale16 is not None or spec.tflite31 is not None:
         counts[UNMEASURED] = 1

@@ -20,7 +20,7 @@ from edgec.kernels.common.form_ends import TypedEnd
 from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.weighted import CONVOLUTIONS
 from edgec.kernels.common.window import conv_window, is_depthwise
-from edgec.kernels.dsp.depthwise import HIGH_SHIFTS, KINDS
+from edgec.kernels.dsp.depthwise import HIGH_SHIFTS
 from edgec.kernels.dsp.depthwise_s8_dsp import (
     DepthwiseDsp,
     arguments,
@@ -70,16 +70,6 @@ class DepthwiseS16(DepthwiseDsp):
     def high_shift(self) -> int:
         """The shift after the high word of the product, the last one of shifts by channel."""
         return 1 if self.typed.has_shifts else self.shift - _WORD_BITS
-
-    @property
-    def is_rounded(self) -> bool:
-        """The high word is rounded."""
-        return self.high_shift == 0
-
-    @property
-    def numbers(self) -> int:
-        """The kind in C."""
-        return KINDS.index(self.kind)
 
     @property
     def type_name(self) -> str:

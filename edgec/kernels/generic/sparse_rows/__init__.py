@@ -159,7 +159,7 @@ def computes(graph: Graph, node: Node, _target: Target) -> bool:
 def _saved_bytes(graph: Graph, node: Node) -> int:
     """Bytes that the weights take less than with their zeros; of pooled weights 0."""
     constant = graph.constants[plain_inputs(node).w]
-    if constant.pooled is not None or not isinstance(node.attrs, (*CONVOLUTIONS, *MATRIX_PRODUCTS)):
+    if constant.pooled is not None:
         return 0
     weights = constant.array
     bits = code_bits(weights)

@@ -19,7 +19,7 @@ from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighte
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.kernels.neon.layer import HALF, WIDE, Block, has_full_range, reads_int16
-from edgec.kernels.neon.tiled import TiledDense, overlap, padded
+from edgec.kernels.neon.tiled import TiledDense, copy_counts, overlap, padded
 from edgec.target.target import Target
 
 WORD = 4
@@ -90,12 +90,6 @@ class Dense4x16(TiledDense):
         return self.lanes == WIDE
 
     @property
-    def rest(self) -> Block | None:
-        """The filters after the last full block."""
-        count = self.out_channels - self.full
-        return Block(WIDE if count > HALF else HALF, count) if count else None
-
-    @property
     def blocks(self) -> tuple[Block, ...]:
         """Blocks of which there are functions of sums, each lanes once."""
         found = (*((self.block,) if self.full else ()), *((self.rest,) if self.rest else ()))
@@ -151,22 +145,8 @@ def parts(spec: Dense4x16, _run: Run) -> Parts:
     """Tiles of four rows by eight or sixteen filters, with the words that they read; copied rows,
     and windows.
     """
-    w, rows = spec.window, spec.tile_rows
-    tiles = w.out_height * -(-w.out_width // rows) if spec.reads_strip else -(-spec.rows // rows)
-    strip_rows = w.out_height * w.kernel_h if spec.copies_rows else 0
-    windows = 0 if spec.reads_strip or spec.reads_image else spec.rows
-    lines, place = w.kernel_h, "a copied row"
-    if not spec.gathers_strip:
-        lines, place = (w.kernel_h, "x") if spec.copies_runs else (w.taps, "x, by taps")
     kind = "single row" if spec.is_single else "tile"
-    counts: dict[str, float] = {
-        "call": 1,
-        "copied row": strip_rows,
-        "vector of a copied row": strip_rows * spec.vectors(spec.strip.copied),
-        "window": windows,
-        f"part of a window from {place}": windows * lines,
-        "vector of a window": windows * spec.vectors(spec.depth),
-    }
+    counts: dict[str, float] = {"call": 1, **copy_counts(spec)}
     blocks = [(spec.full // spec.lanes, spec.lanes)]
     if spec.rest is not None:
         blocks.append((1, spec.rest.lanes))
@@ -174,7 +154,7 @@ def parts(spec: Dense4x16, _run: Run) -> Parts:
     for count, lanes in blocks:
         for name, each in (("", 1), ("run of a ", runs), ("word of a ", words)):
             part = f"{name}{kind} of {lanes}"
-            counts[part] = counts.get(part, 0) + tiles * count * each
+            counts[part] = counts.get(part, 0) + spec.tiles * count * each
     return Parts(counts)
 
 

@@ -17,8 +17,8 @@ from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import KernelFamily, template_beside
-from edgec.kernels.neon.layer import HALF, WIDE, Block, has_full_range, reads_int8
-from edgec.kernels.neon.tiled import TiledDense, overlap, padded
+from edgec.kernels.neon.layer import WIDE, has_full_range, reads_int8
+from edgec.kernels.neon.tiled import TiledDense, copy_counts, overlap, padded
 from edgec.target.target import Target
 
 FILTERS = 8
@@ -111,12 +111,6 @@ class Dense8x8(TiledDense):
         """C macro of the step from a run to the next one: `edgec/dense/dense_8x8_s8_dot.h`."""
         return "EDGEC_NEON_DOT_NEXT" if self.lines > 1 else "EDGEC_NEON_DOT_NO_NEXT"
 
-    @property
-    def rest(self) -> Block | None:
-        """The filters after the last eight."""
-        count = self.out_channels - self.full
-        return Block(HALF, count) if count else None
-
     def describe(self) -> str:
         """Operator, shapes and blocking in words, for a comment in C."""
         return self._described("eight")
@@ -167,16 +161,10 @@ def arguments(graph: Graph, node: Node, spec: Dense8x8, pool: ConstantPool) -> t
 
 def parts(spec: Dense8x8, _run: Run) -> Parts:
     """Tiles of eight rows and filters, with the runs that they read; copied rows, and windows."""
-    w, filters = spec.window, -(-spec.out_channels // FILTERS)
-    rows = spec.tile_rows
-    tiles = w.out_height * -(-w.out_width // rows) if spec.reads_strip else -(-spec.rows // rows)
-    strip_rows = w.out_height * w.kernel_h if spec.copies_rows else 0
+    filters = -(-spec.out_channels // FILTERS)
+    tiles = spec.tiles
     runs = tiles * filters * spec.lines
     single = spec.is_single
-    windows = 0 if spec.reads_strip or spec.reads_image else spec.rows
-    lines, place = w.kernel_h, "a copied row"
-    if not spec.gathers_strip:
-        lines, place = (w.kernel_h, "x") if spec.copies_runs else (w.taps, "x, by taps")
     return Parts(
         {
             "call": 1,
@@ -187,11 +175,7 @@ def parts(spec: Dense8x8, _run: Run) -> Parts:
             "words of a run": runs if spec.last_words else 0,
             "word of a run": runs * spec.last_words,
             "vector of a single row": runs * spec.blocks if single else 0,
-            "copied row": strip_rows,
-            "vector of a copied row": strip_rows * spec.vectors(spec.strip.copied),
-            "window": windows,
-            f"part of a window from {place}": windows * lines,
-            "vector of a window": windows * spec.vectors(spec.depth),
+            **copy_counts(spec),
             "addition": spec.out_elements if spec.adds else 0,
         }
     )
