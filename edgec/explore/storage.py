@@ -1,8 +1,7 @@
 """Storages of trials: a journal file, or any database that SQLAlchemy opens.
 
-Workers show that they live by a heartbeat, which Optuna has for databases.  `BeatingJournal` gives
-a journal file the same; it counts beats, and each process times them by its own clock, so that the
-clocks of machines need not agree.
+Workers show that they live by a heartbeat.  Each process times the signs of the others by its own
+clock, so that the clocks of machines need not agree.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from edgec.base.errors import ConfigError
 
 _RETRIES = 3
 """Times that the trial of a killed worker is run again: one that kills its workers must end."""
-_BEATS = "edgec:beats"
+_BEAT = "edgec:beat"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,46 +42,69 @@ class Beat:
     grace_s: int = 60
 
 
-class BeatingJournal(JournalStorage, BaseHeartbeat):
-    """A journal with signs of life."""
+class _Beating(BaseStorage, BaseHeartbeat):
+    """Signs of life that a storage keeps with each trial: each beat is another number.
 
-    def __init__(self, path: Path, beat: Beat) -> None:
-        super().__init__(JournalFileBackend(str(path)))
-        self._beat, self._beats = beat, 0
-        self._seen: dict[int, tuple[object, float]] = {}
-        self._again = _again()
+    A worker that is killed between the begin of its trial and its first beat is recognized, too;
+    Optuna's own signs of a database begin with the first beat.
+
+    Attributes:
+        beat: signs of life; set before the storage is used.
+    """
+
+    beat: Beat
+
+    @cached_property
+    def _seen(self) -> dict[int, tuple[object, float]]:
+        """By trial: its last beat, and since when this process has seen no other one."""
+        return {}
+
+    @cached_property
+    def _again(self) -> RetryHeartbeatStaleTrialCallback:
+        with quiet():
+            return RetryHeartbeatStaleTrialCallback(max_retry=_RETRIES)
 
     def record_heartbeat(self, trial_id: int) -> None:
         """Write one more sign of life of a trial; nothing where the trial has ended."""
-        self._beats += 1
         with contextlib.suppress(UpdateFinishedTrialError):
-            self.set_trial_system_attr(trial_id, _BEATS, self._beats)
+            self.set_trial_system_attr(trial_id, _BEAT, time.time_ns())
 
     def _get_stale_trial_ids(self, study_id: int) -> list[int]:
         """Numbers of running trials whose last sign of life this process saw long ago."""
         now, stale = time.monotonic(), []
         running = self.get_all_trials(study_id, deepcopy=False, states=(TrialState.RUNNING,))
         for trial in running:
-            beats = trial.system_attrs.get(_BEATS)
+            beat = trial.system_attrs.get(_BEAT)
             last, since = self._seen.get(trial._trial_id, (None, now))
-            if last != beats or trial._trial_id not in self._seen:
-                self._seen[trial._trial_id] = (beats, now)
-            elif now - since > self._beat.grace_s:
+            if last != beat or trial._trial_id not in self._seen:
+                self._seen[trial._trial_id] = (beat, now)
+            elif now - since > self.beat.grace_s:
                 stale.append(trial._trial_id)
         return stale
 
     def get_heartbeat_interval(self) -> int | None:
         """Seconds between two signs of life."""
-        return self._beat.interval_s
+        return self.beat.interval_s
 
     def get_heartbeat_stale_trial_callback(self) -> Callable[..., None] | None:
         """Function that puts a lost trial into the queue once more."""
         return self._again
 
 
-def _again() -> RetryHeartbeatStaleTrialCallback:
-    with quiet():
-        return RetryHeartbeatStaleTrialCallback(max_retry=_RETRIES)
+class BeatingJournal(_Beating, JournalStorage):
+    """A journal file with signs of life."""
+
+    def __init__(self, path: Path, beat: Beat) -> None:
+        self.beat = beat
+        super().__init__(JournalFileBackend(str(path)))
+
+
+class BeatingDatabase(_Beating, RDBStorage):
+    """A database with signs of life."""
+
+    def __init__(self, url: str, beat: Beat) -> None:
+        self.beat = beat
+        super().__init__(url)
 
 
 @contextlib.contextmanager
@@ -123,12 +146,7 @@ def open_storage(text: str, beat: Beat | None = None, *, there: bool = False) ->
         with quiet():
             if is_file(text):
                 return BeatingJournal(Path(text), beat)
-            return RDBStorage(
-                text,
-                heartbeat_interval=beat.interval_s,
-                grace_period=beat.grace_s,
-                heartbeat_stale_trial_callback=_again(),
-            )
+            return BeatingDatabase(text, beat)
     except Exception as error:  # each database has errors of its own
         reason: Any = str(error).strip().splitlines()
         said = reason[0] if reason else type(error).__name__

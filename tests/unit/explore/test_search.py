@@ -93,10 +93,11 @@ def test_trials_of_killed_workers_are_run_again_and_counted_once(text: str, tmp_
     assert len({point.number for point in points}) == total
 
 
-def test_a_worker_that_was_taken_for_dead_is_not_counted_twice(tmp_path: Path):
-    """A machine that slept: its trial is run again, and what it finds later is dropped."""
+@pytest.mark.parametrize("text", STORAGES)
+def test_a_worker_that_was_taken_for_dead_is_not_counted_twice(text: str, tmp_path: Path):
+    """A machine that slept before its first beat: its trial is run again, its result dropped."""
     task = synthetic_task({})
-    place, storage, study = opened(str(tmp_path / "study.journal"), task, 3)
+    place, storage, study = opened(text.format(tmp_path), task, 3)
     with pytest.warns(UserWarning, match="Heartbeat"):
         late = study.ask()  # a worker that gives no sign of life
     assert storage._get_stale_trial_ids(study._study_id) == []
