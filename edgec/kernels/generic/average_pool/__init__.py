@@ -25,8 +25,10 @@ _EIGHT = 8
 """Channels of int16 of a vector."""
 _MOST_WIDE_TAPS = 65_535
 """Sums of as many int16 fit 32 bits."""
-_SPAN = 255
-"""Largest difference of two codes of int8."""
+_MOST_SHORT = 128
+"""Sums of as many differences of two codes of int8 fit int16."""
+_MOST_LEFT = 15
+"""Largest shift to the left that leaves nothing to round in the last 16 bits of a product."""
 _HIGH_WORD = 32
 """Right shift of a product that leaves its high word."""
 _MOST_TAPS = 257
@@ -96,9 +98,8 @@ class AveragePool(Plain):
         """Whole pixels go at a time (`edgec/pooling/average_s8.h`), as sums are short enough."""
         types = (self.x, self.output.dtype)
         # NEON's product of two numbers is doubled.
-        if types != (DType.INT8, DType.INT8) or self.left < self.has_neon:
-            return False
-        return self.window.taps <= _MOST_TAPS and self.window.taps * _SPAN << self.left < 2**31
+        shifts = int(self.has_neon) <= self.left <= _MOST_LEFT
+        return types == (DType.INT8, DType.INT8) and shifts and self.window.taps <= _MOST_SHORT
 
     @property
     def function(self) -> str:
