@@ -1,6 +1,9 @@
 """ONNX models of single layers (`shape_layers.py`), side by side.
 
 Each layer has an input and an output of its own, so that nothing is joined with its neighbours.
+Two kinds of layers have another one before them, as in networks, whose cycles do not count: queries
+of attention come from a matrix product, and images that are averaged as a whole have their channels
+last.
 """
 
 from __future__ import annotations
@@ -47,6 +50,8 @@ class _Model:
         if shape.op == "Attention":
             self.attention(number, names, y, shape.x[-1])
             return
+        if shape.op == "GlobalAveragePool":
+            names = [self.channels_last(number, names[0])]
         if "sizes" in attributes:
             sizes = np.asarray(attributes.pop("sizes"), np.int64)
             names += ["", "", self.constant(f"sizes{number}", sizes)]
@@ -54,7 +59,10 @@ class _Model:
 
     def attention(self, number: int, names: Sequence[str], y: str, depth: int) -> None:
         """Softmax of the scaled products of rows of the first two, times the third one."""
-        q, k, v = names
+        x, k, v = names
+        q = f"q{number}"
+        weights = self.weights(f"projection{number}", (depth, depth))
+        self.nodes.append(helper.make_node("MatMul", [x, weights], [q], f"before_{number}"))
         turned, scores, scaled, shares = (f"t{number}_{step}" for step in range(4))
         factor = self.constant(f"factor{number}", np.float32(1 / math.sqrt(depth)))
         for op, inputs, output, attributes in (
@@ -66,6 +74,16 @@ class _Model:
         ):
             name = f"layer_{number}" if output == y else f"layer_{number}_{op}"
             self.nodes.append(helper.make_node(op, inputs, [output], name, **attributes))
+
+    def channels_last(self, number: int, name: str) -> str:
+        """The image with its channels first, of an input that has them last."""
+        self.data[name] = np.moveaxis(self.data[name], 1, -1)
+        shape = 1, *self.data[name].shape[1:]
+        self.inputs[-1] = helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        image = f"image{number}"
+        turn = helper.make_node("Transpose", [name], [image], f"before_{number}", perm=(0, 3, 1, 2))
+        self.nodes.append(turn)
+        return image
 
     def constant(self, name: str, array: np.ndarray) -> str:
         """The name of a new constant."""

@@ -113,6 +113,11 @@ def reduce_twice(net: Net, x: str) -> str:
     return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), quant))
 
 
+def reduce_image(net: Net, x: str) -> str:
+    """All pixels of each channel, in one of the forms that means of images have."""
+    return _reduced(net, x, (1, 2), net.pick([ReduceKind.MEAN, ReduceKind.SUM]))
+
+
 _NORMS = (ReduceKind.L1, ReduceKind.L2, ReduceKind.SUM_SQUARE)
 
 

@@ -12,11 +12,12 @@ from parity import check_host, compiled, samples_of
 from random_graphs import with_one_input
 from random_net import Net
 from random_parts import any_window, moved_codes
-from random_reductions import average_pool, average_pool_codes
+from random_reductions import average_pool, average_pool_codes, reduce_image
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.infer import infer_shape
+from edgec.kernels.generic.reduce import Reduce
 
 CHANNELS = (1, 3, 4, 8, 9, 12, 16, 20, 21, 33, 48)
 BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "nucleo_f207zg")
@@ -70,6 +71,35 @@ def pools(seed: int, wide: bool = False) -> Graph:
             largest_s16(net, channels)
             mean_s16(net, channels)
     return net.build()
+
+
+def means_of_images(seed: int) -> Graph:
+    """Sums of up to 128 pixels, and of more, for each number of channels."""
+    net = Net.seeded(seed)
+    for channels in CHANNELS:
+        for height, width in ((1, 1), (net.integer(1, 9), net.integer(2, 9)), (8, 16), (13, 10)):
+            reduce_image(net, net.input((1, height, width, channels)))
+    return net.build()
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("board", BOARDS)
+def test_means_of_images(board: str, tmp_path: Path) -> None:
+    need_emulator(board)
+    graph = with_one_input(means_of_images(9))
+    program = compiled(graph, tmp_path / "library", board=board)
+    specs = [kernel.spec for kernel in program.kernels]
+    short = [spec for spec in specs if isinstance(spec, Reduce) and spec.as_window]
+    assert any(spec.kept[0].size % 4 for spec in short)
+    samples = samples_of(graph)[2:5]
+    check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")
+
+
+@pytest.mark.few_cases(1)
+@pytest.mark.parametrize("name", MACHINES)
+def test_means_of_images_with_neon(name: str, tmp_path: Path) -> None:
+    graph = means_of_images(10)
+    check_cross(MACHINES[name], graph, samples_of(graph)[2:5], tmp_path)
 
 
 @pytest.mark.few_cases(1)

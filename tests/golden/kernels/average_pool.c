@@ -20,7 +20,8 @@ static void average_pool_s8_0(const int8_t *x, const int32_t *multipliers, int8_
         const int32_t iy = oy * STRIDE_H - PAD_TOP;
         const int32_t ky0 = edgec_first_tap(iy, DILATION_H);
         const int32_t ky1 = edgec_end_tap(iy, DILATION_H, HEIGHT, KERNEL_H);
-        for (int32_t ox = 0; ox < OUT_WIDTH; ox++) {
+        int32_t count;
+        for (int32_t ox = 0; ox < OUT_WIDTH; ox += count) {
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t kx0 = edgec_first_tap(ix, DILATION_W);
             const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
@@ -33,15 +34,20 @@ static void average_pool_s8_0(const int8_t *x, const int32_t *multipliers, int8_
                 .pixel = DILATION_W * CHANNELS,
             };
             const int32_t first = ((iy + ky0 * DILATION_H) * WIDTH + ix + kx0 * DILATION_W) * CHANNELS;
+            /* Windows inside the image follow each other up to its last column. */
+            const int32_t beyond = WIDTH - 1 - (KERNEL_W - 1) * DILATION_W - ix;
+            const bool inside = ix >= 0 && beyond >= 0;
+            count = inside ? edgec_min_s32(beyond / STRIDE_W + 1, OUT_WIDTH - ox) : 1;
             const edgec_average_t numbers = {
-                .zeros = taps * (-3 - INT8_MIN),
+                .zeros = taps * -3,
                 .multiplier = divisor,
                 .left = 0,
                 .zero_point = 5,
                 .low = -128,
                 .high = 127,
             };
-            edgec_average_s8(x + first, y + (oy * OUT_WIDTH + ox) * CHANNELS, &shape, &numbers, CHANNELS);
+            edgec_average_s8(x + first, y + (oy * OUT_WIDTH + ox) * CHANNELS, &shape, &numbers,
+                CHANNELS, count, STRIDE_W * CHANNELS);
         }
     }
 }

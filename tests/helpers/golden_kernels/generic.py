@@ -111,6 +111,7 @@ CASES: dict[str, KernelSpec] = {
     ),
     "average_pool_codes": s.AveragePool(WINDOW, False, DType.INT8, 0, qops.CodeMean(0, 127)),
     "reduce_mean": s.Reduce(ReduceKind.MEAN, DType.INT8, *_SPACE, qops.Requant31(32)),
+    "reduce_mean_by_words": s.Reduce(ReduceKind.MEAN, DType.INT8, *_SPACE, qops.Requant31(38)),
     "reduce_mean_s16": s.Reduce(ReduceKind.MEAN, DType.INT16, *_SPACE, BYTE, variable=True),
     "reduce_mean_twice_s16": s.Reduce(
         *(ReduceKind.MEAN, DType.INT16, *_SPACE), qops.TwoRoundings31((-4,), dtype=DType.INT16)

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.form_ends import FormCall, form_call
 from edgec.kernels.common.overlap import by_group
+from edgec.kernels.common.short_mean import HIGH_WORD, function_of, is_short
 from edgec.kernels.common.spec import Plain, describe_image, describe_window
 from edgec.kernels.common.window import Window, pooling_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -25,12 +25,6 @@ _EIGHT = 8
 """Channels of int16 of a vector."""
 _MOST_WIDE_TAPS = 65_535
 """Sums of as many int16 fit 32 bits."""
-_MOST_SHORT = 128
-"""Sums of as many differences of two codes of int8 fit int16."""
-_MOST_LEFT = 15
-"""Largest shift to the left that leaves nothing to round in the last 16 bits of a product."""
-_HIGH_WORD = 32
-"""Right shift of a product that leaves its high word."""
 _MOST_TAPS = 257
 """Sums of 257 numbers from 0 to 255 fit 16 bits."""
 
@@ -86,7 +80,7 @@ class AveragePool(Plain):
     @property
     def left(self) -> int:
         """Shift of a sum to the left after which a code is the high word of one product."""
-        return _HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else -1
+        return HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else -1
 
     @property
     def y_zero_point(self) -> int:
@@ -96,16 +90,16 @@ class AveragePool(Plain):
     @property
     def is_short(self) -> bool:
         """Whole pixels go at a time (`edgec/pooling/average_s8.h`), as sums are short enough."""
+        if not isinstance(self.output, qops.Requant31):
+            return False
         types = (self.x, self.output.dtype)
-        # NEON's product of two numbers is doubled.
-        shifts = int(self.has_neon) <= self.left <= _MOST_LEFT
-        return types == (DType.INT8, DType.INT8) and shifts and self.window.taps <= _MOST_SHORT
+        return is_short(types, self.output.shift, self.window.taps, self.has_neon)
 
     @property
     def function(self) -> str:
-        """The C function of a whole pixel."""
-        saturates = (self.output.low, self.output.high) == (INT8_MIN, INT8_MAX)
-        return "edgec_average_s8" if saturates else "edgec_average_bounded_s8"
+        """The C function of a row of windows."""
+        assert isinstance(self.output, qops.Requant31)
+        return function_of(self.output)
 
     @property
     def together(self) -> int:
@@ -121,9 +115,11 @@ class AveragePool(Plain):
         return next((size for size in sizes if self.window.channels % size == 0), 1)
 
     @property
-    def sums_several(self) -> bool:
-        """Channels are summed up several at a time."""
-        return self.together > 1
+    def way(self) -> str:
+        """ "short"; "sums": channels are summed up several at a time; or "": one at a time."""
+        if self.is_short:
+            return "short"
+        return "sums" if self.together > 1 else ""
 
     @property
     def sums(self) -> str:

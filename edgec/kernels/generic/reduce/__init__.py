@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.digests import LATER
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
@@ -24,6 +25,7 @@ from edgec.kernels.common.form_ends import (
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import reduction_loops
 from edgec.kernels.common.overlap import by_bytes
+from edgec.kernels.common.short_mean import HIGH_WORD, function_of, is_short
 from edgec.kernels.common.spec import Loop, Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.single import single_arguments
@@ -45,6 +47,7 @@ class Reduce(Plain):
         output: the form, without its zero point; None for MAX and MIN.
         root_bits: fraction bits of a root.
         variable: the turns of the outermost loop over y are an argument.
+        has_neon: the core has NEON.
     """
 
     family: ClassVar[str] = "reduce"
@@ -56,6 +59,7 @@ class Reduce(Plain):
     output: SingleForm | None
     root_bits: int = 0
     variable: bool = False
+    has_neon: bool = field(default=False, metadata=LATER)
 
     @property
     def y(self) -> DType:
@@ -110,6 +114,36 @@ class Reduce(Plain):
         return kept.strides == (1,) and not kept.size % _WORD and not reduced.strides[0] % _WORD
 
     @property
+    def as_window(self) -> bool:
+        """All pixels of an image are one window of `edgec/pooling/average_s8.h`."""
+        if not isinstance(self.output, qops.Requant31) or self.term != "sum" or self.variable:
+            return False
+        if len(self.kept) != 1 or len(self.reduced) != 1:
+            return False
+        (kept,), (reduced,) = self.kept, self.reduced
+        pixels = kept.strides == (1,) and reduced.strides == (kept.size,)
+        types = self.x, self.output.dtype
+        return pixels and is_short(types, self.output.shift, self.terms, self.has_neon)
+
+    @property
+    def way(self) -> str:
+        """ "window" and "words": as `as_window` and `by_words` say; or "": element by element."""
+        if self.as_window:
+            return "window"
+        return "words" if self.by_words else ""
+
+    @property
+    def function(self) -> str:
+        """The C function of a window."""
+        assert isinstance(self.output, qops.Requant31)
+        return function_of(self.output)
+
+    @property
+    def left(self) -> int:
+        """Shift of a sum to the left after which a code is the high word of one product."""
+        return HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else 0
+
+    @property
     def terms(self) -> int:
         """Elements of x for one of y."""
         return math.prod(loop.size for loop in self.reduced)
@@ -128,12 +162,12 @@ class Reduce(Plain):
         return f"{self.kind.value} of {self.terms} elements of {self.x.value}, {outputs} times"
 
 
-def spec(graph: Graph, node: Node, _target: Target) -> Reduce:
+def spec(graph: Graph, node: Node, target: Target) -> Reduce:
     """The specification for a QReduce."""
     attrs, x = node.attrs_as(qops.QReduce), graph.values[node.input]
     loops, form = reduction_loops(x.shape, attrs.axes), attrs.output
     end = None if form is None else shared_form(form)
-    return Reduce(attrs.kind, x.dtype, *loops, end, attrs.root_bits)
+    return Reduce(*(attrs.kind, x.dtype, *loops, end, attrs.root_bits), has_neon=target.has_neon)
 
 
 def overlap(spec: Reduce) -> Distances:
