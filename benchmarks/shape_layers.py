@@ -103,6 +103,14 @@ def _conv2d() -> Iterator[Shape]:
         yield _window("conv2d", (channels, 5, 5), filters, (1, 1))
     for channels in (11, 21, 45, 90):
         yield _window("conv2d", (channels, 9, 9), channels, (3, 3), same=False)
+    # Bottlenecks of MobileNetV2 and MCUNet, MobileNetV1 of a quarter of its width.
+    for channels, size, filters in (
+        *((16, 24, 96), (24, 20, 144), (144, 12, 24), (32, 10, 192), (192, 10, 64), (384, 5, 96)),
+        *((8, 48, 16), (32, 12, 64), (256, 3, 256), (96, 12, 32), (32, 12, 3)),
+    ):
+        yield _window("conv2d", (channels, size, size), filters, (1, 1))
+    for channels, size, filters in ((3, 64, 32), (3, 96, 8), (64, 8, 128)):
+        yield _window("conv2d", (channels, size, size), filters, (3, 3), (2, 2))
 
 
 def _conv1d() -> Iterator[Shape]:
@@ -117,6 +125,12 @@ def _conv1d() -> Iterator[Shape]:
         yield _window("conv1d", (32, 60, 1), 32, (3, 1), dilation=(dilation, 1), same=False)
     for kernel in (3, 7):
         yield _window("conv1d", (16, 1, 96), 24, (1, kernel), (1, 2))
+    # Residual networks over time for keywords, electrocardiograms, gestures.
+    for channels, length, filters, kernel, stride in (
+        *((40, 98, 16, 3, 1), (16, 98, 24, 9, 2), (24, 49, 32, 9, 2), (32, 25, 48, 9, 2)),
+        *((1, 187, 32, 5, 1), (16, 98, 24, 1, 2), (3, 200, 32, 11, 2), (45, 33, 45, 5, 1)),
+    ):
+        yield _window("conv1d", (channels, length, 1), filters, (kernel, 1), (stride, 1))
     for kernel, stride in ((4, 2), (8, 4), (11, 5), (15, 3)):
         yield _window("conv1d", (12, 120, 1), 24, (kernel, 1), (stride, 1), same=False)
 
@@ -137,6 +151,14 @@ def _depthwise2d() -> Iterator[Shape]:
     for kernel in ((1, 5), (3, 5), (2, 2), (9, 9), (11, 11)):
         yield _window("depthwise2d", (32, 14, 14), 32, kernel, groups=32)
 
+    for channels, size, kernel, stride in (
+        *((96, 20, 3, 2), (144, 12, 3, 1), (144, 10, 5, 1), (192, 10, 3, 1), (384, 5, 3, 1)),
+        *((480, 5, 5, 2), (576, 5, 3, 2), (39, 10, 3, 1)),
+    ):
+        image = channels, size, size
+        pair = (stride, stride)
+        yield _window("depthwise2d", image, channels, (kernel, kernel), pair, groups=channels)
+
 
 def _depthwise1d() -> Iterator[Shape]:
     """Of MLPerf's streaming wake word and the mixed convolutions of microWakeWord among others."""
@@ -156,6 +178,13 @@ def _depthwise1d() -> Iterator[Shape]:
         yield _window("depthwise1d", (32, 60, 1), 32, (3, 1), (1, 1), rows, 32, same=False)
     for kernel in (5, 9):
         yield _window("depthwise1d", (32, 60, 1), 32, (kernel, 1), (2, 1), groups=32, same=False)
+    for dilation in (2, 4, 8):
+        rows = dilation, 1
+        yield _window("depthwise1d", (64, 64, 1), 64, (3, 1), (1, 1), rows, 64)
+    for channels, length, kernel in ((24, 98, 9), (48, 25, 9), (256, 12, 11)):
+        yield _window(
+            "depthwise1d", (channels, length, 1), channels, (kernel, 1), (2, 1), groups=channels
+        )
     yield _window("depthwise1d", (24, 1, 64), 24, (1, 7), groups=24)
     yield _window("depthwise1d", (24, 1, 64), 24, (1, 3), dilation=(1, 2), groups=24)
 
@@ -165,12 +194,14 @@ def _grouped() -> Iterator[Shape]:
         yield _window("grouped", (32, 10, 10), 48, (kernel, kernel), groups=groups)
     for groups in (3, 6):
         yield _window("grouped", (24, 24, 1), 36, (5, 1), groups=groups)
+    for channels, size, filters in ((60, 14, 240), (240, 7, 60)):
+        yield _window("grouped", (channels, size, size), filters, (1, 1), groups=3)
 
 
 def _transposed() -> Iterator[Shape]:
     for channels, size, filters, kernel in (
         *((16, 8, 8, 2), (32, 6, 16, 3), (8, 16, 4, 4), (64, 4, 32, 2), (24, 7, 12, 5)),
-        (3, 12, 1, 3),
+        *((3, 12, 1, 3), (32, 12, 16, 2), (16, 20, 8, 2)),
     ):
         y = filters * ((size - 1) * 2 + kernel) ** 2
         weights = ((channels, filters, kernel, kernel), (filters,))
@@ -187,6 +218,8 @@ def _dense() -> Iterator[Shape]:
         *((1, 128, 640), (1, 512, 64), (1, 33, 3), (1, 16, 1), (1, 96, 256), (1, 400, 120)),
         *((16, 64, 64), (64, 48, 192), (65, 192, 48), (10, 33, 17), (4, 128, 100), (2, 320, 64)),
         *((32, 32, 128), (49, 64, 16), (3, 256, 256), (17, 100, 50), (196, 64, 64), (8, 24, 96)),
+        *((1, 784, 128), (1, 1024, 10), (1, 39, 20), (1, 20, 10), (1, 300, 75), (1, 256, 2)),
+        *((50, 64, 256), (50, 256, 64), (100, 96, 32), (12, 40, 80)),
     ):
         y = rows * outputs
         x = (1, depth) if rows == 1 else (1, rows, depth)
@@ -216,15 +249,19 @@ def _pool() -> Iterator[Shape]:
             ("strides", (stride, stride)),
         )
         yield Shape("pool", op, (1, channels, size, size), y, 0, (), window)
+    for channels, size in ((16, 48), (64, 14)):
+        window = ("kernel_shape", (3, 3)), ("strides", (2, 2)), ("pads", (1, 1, 1, 1))
+        y = channels * (size // 2) ** 2
+        yield Shape("pool", "MaxPool", (1, channels, size, size), y, 0, (), window)
     for op, channels, length in (("MaxPool", 32, 64), ("AveragePool", 48, 30)):
         line: Attributes = (("kernel_shape", (2, 1)), ("strides", (2, 1)))
         yield Shape("pool", op, (1, channels, length, 1), channels * length // 2, 0, (), line)
-    for channels, size in ((64, 8), (160, 8), (23, 5), (256, 4)):
+    for channels, size in ((64, 8), (160, 8), (23, 5), (256, 4), (256, 3), (384, 5)):
         yield Shape("pool", "GlobalAveragePool", (1, channels, size, size), channels)
 
 
 def _element() -> Iterator[Shape]:
-    for channels, size in ((16, 24), (39, 10), (128, 4), (64, 8)):
+    for channels, size in ((16, 24), (39, 10), (128, 4), (64, 8), (24, 20)):
         x, y = (1, channels, size, size), channels * size * size
         for op in ("Add", "Mul", "Sub", "Max"):
             yield Shape("element", op, x, y, inputs=2)
@@ -233,7 +270,16 @@ def _element() -> Iterator[Shape]:
 
 
 def _softmax() -> Iterator[Shape]:
-    for rows, classes in ((1, 10), (1, 1000), (64, 64), (17, 33), (1, 2), (8, 196)):
+    for rows, classes in (
+        (1, 10),
+        (1, 1000),
+        (64, 64),
+        (17, 33),
+        (1, 2),
+        (8, 196),
+        (576, 4),
+        (144, 3),
+    ):
         axis: Attributes = (("axis", -1),)
         yield Shape("softmax", "Softmax", (1, rows, classes), rows * classes, 0, (), axis)
 
@@ -254,7 +300,7 @@ def _resize() -> Iterator[Shape]:
 
 def _norm() -> Iterator[Shape]:
     """Of transformers: rows and their channels."""
-    for rows, channels in ((16, 64), (65, 48), (197, 64), (1, 128), (49, 192), (8, 33)):
+    for rows, channels in ((16, 64), (65, 48), (197, 64), (1, 128), (49, 192), (8, 33), (50, 32)):
         weights = ((channels,), (channels,))
         axis: Attributes = (("axis", -1),)
         x = 1, rows, channels
@@ -263,7 +309,14 @@ def _norm() -> Iterator[Shape]:
 
 def _attention() -> Iterator[Shape]:
     """Heads, rows and channels of a head; products of rows and columns with each other."""
-    for heads, rows, depth in ((4, 16, 16), (3, 65, 16), (8, 32, 8), (1, 49, 64), (4, 100, 32)):
+    for heads, rows, depth in (
+        (4, 16, 16),
+        (3, 65, 16),
+        (8, 32, 8),
+        (1, 49, 64),
+        (4, 100, 32),
+        (2, 50, 24),
+    ):
         y = heads * rows * depth
         yield Shape("attention", "Attention", (1, heads, rows, depth), y, 2 * y * rows, inputs=3)
 
