@@ -39,6 +39,24 @@ class Softmax(Plain):
         return type(self.rule).__name__
 
     @property
+    def by_words(self) -> bool:
+        """Four codes are looked up at a time (`edgec/elementwise/softmax_s8.h`)."""
+        return self.rule.TABLES == (qops.Entries.COUNT,)
+
+    @property
+    def four(self) -> tuple[tuple[str, str], ...]:
+        """Places of four codes, and their distances from the largest one, in C."""
+        word = "distances"
+        places = ("i", "i + 1", "i + 2", "i + 3")
+        parts = (word, f"({word} >> 8)", f"({word} >> 16)", f"({word} >> 24)")
+        return tuple((at, f"{part} & 0xFFU") for at, part in zip(places, parts, strict=True))
+
+    @property
+    def first(self) -> str:
+        """The first element that is looked up by itself, in C."""
+        return "words" if self.by_words else "0"
+
+    @property
     def element(self) -> str:
         """C type of an element of x and y."""
         return self.rule.DTYPE.c_name
