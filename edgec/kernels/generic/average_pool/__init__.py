@@ -116,7 +116,7 @@ class AveragePool(Plain):
 
     @property
     def way(self) -> str:
-        """ "short"; "sums": channels are summed up several at a time; or "": one at a time."""
+        """How channels go: "short", "sums" (several at a time), or "" (one at a time)."""
         if self.is_short:
             return "short"
         return "sums" if self.together > 1 else ""

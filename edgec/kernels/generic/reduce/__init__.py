@@ -127,7 +127,7 @@ class Reduce(Plain):
 
     @property
     def way(self) -> str:
-        """ "window" and "words": as `as_window` and `by_words` say; or "": element by element."""
+        """How y is computed: "window" as `as_window` says, "words" as `by_words` does, or ""."""
         if self.as_window:
             return "window"
         return "words" if self.by_words else ""
