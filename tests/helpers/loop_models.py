@@ -85,6 +85,31 @@ def two_layers(turns: int = 100) -> onnx.ModelProto:
     )
 
 
+def masked(turns: int = 12, width: int = 6) -> onnx.ModelProto:
+    """A state that a step leaves as it is where its first feature is 2 or more."""
+    inner = body(
+        [
+            *(node("MatMul", "s w", "a"), node("Add", "a x_t", "b"), node("Tanh", "b", "c")),
+            *(node("Where", "m_t c s", "s2"), node("Identity", "s2", "y")),
+        ],
+        [info("s", 1, width), info("x_t", 1, width), info("m_t", 1, 1, kind=BOOL)],
+        [info("s2", 1, width), info("y", 1, width)],
+        {"w": weights(8, width, width, 0.5)},
+    )
+    attrs = {"num_scan_inputs": 2, "scan_input_axes": [1, 1], "scan_output_axes": [1]}
+    return model(
+        [
+            node("Slice", "x begin end axis", "first"),
+            node("Less", "first two", "m"),
+            node("Scan", "start x m", "last ys", body=inner, name="scan", **attrs),
+        ],
+        [info("x", 1, turns, width)],
+        [open_info("last"), open_info("ys")],
+        {"start": np.zeros((1, width), np.float32), "two": np.full(1, 2, np.float32)}
+        | {name: np.array([number]) for name, number in (("begin", 0), ("end", 1), ("axis", 2))},
+    )
+
+
 def cell(
     turns: int = 20, backwards: bool = False, width: int = 6, units: int = 8
 ) -> onnx.ModelProto:
@@ -379,6 +404,7 @@ def chosen() -> onnx.ModelProto:
 LOOPS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "cumulative sum": cumulative_sum,
     "two layers": two_layers,
+    "masked": masked,
     "cell": cell,
     "cell backwards": lambda: cell(backwards=True),
     "nested": nested,

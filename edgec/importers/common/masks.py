@@ -178,6 +178,29 @@ def combined(ctx: RealBuilder, a: Tensor, b: Tensor, absorbing: bool, stem: str)
     return to_bool(ctx, ctx.emit(ops.Where(), mask, *choices, dtype=DType.INT32))
 
 
+def reduced(
+    ctx: RealBuilder, x: Value, axes: tuple[int, ...], keepdims: bool, absorbing: bool, stem: str
+) -> Tensor:
+    """Whether any (`absorbing` true) or all elements of a mask along some axes hold.
+
+    Args:
+        ctx: the graph under construction.
+        x: a mask.
+        axes: the axes, at least one.
+        keepdims: whether they stay, with one element each.
+        absorbing: see above.
+        stem: what the name of a constant begins with.
+
+    Raises:
+        UnsupportedError: x is no mask.
+    """
+    real = ctx.emit(ops.Cast(), require_mask(x), dtype=DType.FLOAT32)
+    kind = ops.ReduceKind.MAX if absorbing else ops.ReduceKind.MIN
+    found = ctx.emit(ops.Reduce(kind, axes, keepdims), real)
+    half = Constant(f"{stem}/half", np.asarray(0.5, np.float32))
+    return related(ctx, Relation.GREATER, found, half)
+
+
 def negated(ctx: RealBuilder, x: Value) -> Tensor:
     """1 where a mask is 0, else 0."""
     return ctx.emit(NOT, require_mask(x))

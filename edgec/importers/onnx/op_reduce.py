@@ -82,6 +82,9 @@ def _axes(node: OnnxNode, x: Value) -> tuple[int, ...]:
     return tuple(axes)
 
 
+_LEAST_LENGTH = float(np.finfo(np.float32).tiny)
+
+
 def lp_normalization(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; p = 1 and p = 2."""
     x, kinds = node.real_value(0), {1: ReduceKind.L1, 2: ReduceKind.L2}
@@ -89,7 +92,9 @@ def lp_normalization(ctx: Context, node: OnnxNode) -> Tensor:
     if kind is None:
         raise UnsupportedError(f"its p is {node.integer('p', 2)}", "use p = 1 or p = 2")
     axis = normal_axis(node.integer("axis", -1), len(x.shape))
-    return functions.quotient(ctx, x, ctx.emit(ops.Reduce(kind, (axis,)), x))
+    length = ctx.emit(ops.Reduce(kind, (axis,)), x)
+    # Zeros stay zeros: no length of others is below the least float.
+    return functions.quotient(ctx, x, ctx.emit(ops.Clip(_LEAST_LENGTH, math.inf), length))
 
 
 def cumulative_sum(ctx: Context, node: OnnxNode) -> Tensor:

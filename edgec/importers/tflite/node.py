@@ -149,12 +149,15 @@ class TfliteNode:
             raise UnsupportedError("an operand holds integers", "compute on floats")
         return found
 
+    def moved(self, index: int) -> Value:
+        """A computed input whose elements are only moved: real numbers or whole numbers."""
+        found = self.value(index)
+        return found if found.dtype is DType.INT32 else self._context.real(found)
+
     def movable(self, index: int) -> Tensor:
         """An input whose elements are only moved: real numbers, whole numbers, or a constant."""
         found = self.tensor(index)
-        if isinstance(found, Constant) or found.dtype is DType.INT32:
-            return found
-        return self._context.real(found)
+        return found if isinstance(found, Constant) else self.moved(index)
 
     def input_params(self, index: int) -> QuantParams | None:
         """Quantization parameters of an input; None if it holds no codes."""

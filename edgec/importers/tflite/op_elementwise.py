@@ -13,7 +13,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.names import shown
 from edgec.importers.common import functions, masks
-from edgec.importers.common.attributes import finite_number
+from edgec.importers.common.attributes import finite_number, normal_axis
 from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.attributes import fused
@@ -195,6 +195,20 @@ def combine(absorbing: bool) -> Handler:
         """Each operand is a truth value, computed or constant."""
         a, b = node.tensor(0), node.tensor(1)
         return masks.combined(ctx, a, b, absorbing, node.outputs[0])
+
+    return handler
+
+
+def reduce(absorbing: bool) -> Handler:
+    """The handler of REDUCE_ANY (`absorbing` true) or REDUCE_ALL."""
+
+    def handler(ctx: Context, node: TfliteNode) -> Tensor:
+        """Truth values along constant axes; keep_dims."""
+        x, keep = node.value(0), bool(node.integer("KeepDims"))
+        axes = tuple(sorted({normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")}))
+        if not axes:
+            raise UnsupportedError("it reduces no axis", "leave it out")
+        return masks.reduced(ctx, x, axes, keep, absorbing, node.outputs[0])
 
     return handler
 

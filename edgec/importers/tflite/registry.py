@@ -119,6 +119,8 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "PRELU": Entry(op_elementwise.prelu),
         "QUANTIZE": Entry(op_shape.quantize),
         "READ_VARIABLE": Entry(op_variables.read_variable),
+        "REDUCE_ALL": Entry(op_mask.reduce(absorbing=False), "ReducerOptions"),
+        "REDUCE_ANY": Entry(op_mask.reduce(absorbing=True), "ReducerOptions"),
         "REDUCE_MAX": Entry(op_pooling.reduce(ReduceKind.MAX), "ReducerOptions"),
         "REDUCE_MIN": Entry(op_pooling.reduce(ReduceKind.MIN), "ReducerOptions"),
         "RELU": Entry(op_elementwise.clip(0.0, math.inf)),

@@ -134,7 +134,7 @@ def _evaluated(
 
 def _gather(ctx: Context, node: TfliteNode) -> Tensor:
     """Positions next to one another that move on: a part of the tensor for each turn."""
-    x, indices = node.real(0), node.tensor(1)
+    x, indices = node.moved(0), node.tensor(1)
     assert isinstance(indices, Turned)
     axis = normal_axis(node.integer("Axis"), len(x.shape))
     places = rows(indices, indices.loop.count)
@@ -148,7 +148,7 @@ def _gather(ctx: Context, node: TfliteNode) -> Tensor:
 
 def _slice(ctx: Context, node: TfliteNode) -> Tensor:
     """Begins that move on along one axis: a part of the tensor for each turn."""
-    x, begin, size = node.real(0), node.tensor(1), node.tensor(2)
+    x, begin, size = node.moved(0), node.tensor(1), node.tensor(2)
     loop = next(each.loop for each in (begin, size) if isinstance(each, Turned))
     begins, sizes = rows(begin, loop.count), rows(size, loop.count)
     whole = np.asarray(x.shape)

@@ -97,10 +97,12 @@ def run_alone(
         if node.attrs.border is not None or node.attrs.updates:
             # Codes pass unchanged, so nothing is added; where turns end, their rows are joined.
             name = _stands_for(real, integer.values[node.output]) or ""
-            quant = integer.quant(node.output).after_axes(1)
             codes[node.output] = _nearest(integer, node.output, known[name])
-            exact[name] = quant.dequantize64(codes[node.output]).reshape(known[name].shape)
-            reads[node.output] = frozenset({name})
+            reads[node.output] = frozenset()
+            if integer.values[node.output].quant is not None:
+                quant = integer.quant(node.output).after_axes(1)
+                exact[name] = quant.dequantize64(codes[node.output]).reshape(known[name].shape)
+                reads[node.output] = frozenset({name})
             continue
         results = _results(integer, node, codes)
         if node.output not in tried:
@@ -123,8 +125,10 @@ def run_alone(
 
 
 def _nearest(integer: Graph, name: str, values: Array) -> Array:
-    """The nearest codes of a tensor, [S, ...], or [S * turns, ...] in a loop."""
+    """The nearest codes of a tensor, [S, ...], or [S * turns, ...] in a loop; masks as they are."""
     rows = values.reshape(-1, *integer.values[name].shape)
+    if integer.values[name].quant is None:
+        return rows.astype(np.int32)
     return integer.quant(name).after_axes(1).quantize(rows)
 
 

@@ -24,6 +24,7 @@ _OF_INTEGERS = (
     ops.Reshape,
     ops.Slice,
     ops.Transpose,
+    ops.TurnSlice,
     ops.Unary,
     ops.Where,
 )

@@ -187,6 +187,14 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "reduce_log_sum_exp_all": ("ReduceLogSumExp", (2, 3), {}, 18, {}),
     "lp_normalization": ("LpNormalization", (2, 3, 4), {}, 13, {"axis": 1}),
     "lp_normalization_one": ("LpNormalization", (2, 3, 4), {}, 13, {"p": 1}),
+    "col2im_tiles": ("Col2Im", (2, 12, 6), {"i": i(4, 9), "b": i(2, 3)}, 18, {"strides": [2, 3]}),
+    "col2im_overlap": (
+        "Col2Im",
+        (1, 18, 9),
+        {"i": i(6, 10), "b": i(3, 2)},
+        18,
+        {"strides": [2, 3], "pads": [1, 0, 0, 1], "dilations": [1, 2]},
+    ),
     "lp_pool": ("LpPool", X4, {}, 13, {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 1, 1]}),
     "lp_pool_one": ("LpPool", (1, 3, 11), {}, 13, {"kernel_shape": [3], "p": 1}),
     "global_lp_pool": ("GlobalLpPool", X4, {}, 13, {}),
@@ -269,6 +277,14 @@ def test_functions_of_fractions(op, tmp_path):
 def test_function_of_numbers_above_one(tmp_path):
     nodes = [N("Cosh", ["x"], ["a"]), N("Acosh", ["a"], ["y"])]
     assert_same(model_of(nodes, {"x": (2, 9)}), tmp_path)
+
+
+@pytest.mark.parametrize("p", [1, 2])
+def test_lengths_of_zero(p, tmp_path):
+    """A row of zeros stays one."""
+    rows = np.float32([[1], [0], [-2]])
+    nodes = [N("Mul", ["x", "rows"], ["a"]), N("LpNormalization", ["a"], ["y"], p=p)]
+    assert_same(model_of(nodes, {"x": (3, 4)}, {"rows": rows}), tmp_path)
 
 
 @pytest.mark.parametrize("op", ["Sqrt", "Log", "ReduceLogSum"])

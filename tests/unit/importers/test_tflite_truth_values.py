@@ -9,6 +9,7 @@ import pytest
 import tflite
 from tflite_cases import (
     f,
+    i,
     scalar,
 )
 from tflite_models import Op, T, write_tflite
@@ -46,6 +47,24 @@ def test_truth_values_are_combined(op: str, tmp_path: Path):
     path = write_tflite(tmp_path / "m", tensors, ops, ["x", "z"])
     rng = np.random.default_rng(4)
     assert_same(path, {name: rng.normal(size=(1, 6)).astype(np.float32) for name in "xz"})
+
+
+@needs_litert
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("op", ["REDUCE_ANY", "REDUCE_ALL"])
+def test_truth_values_are_reduced(op: str, keep: bool, tmp_path: Path):
+    """Keras' Masking: a step counts where any of its features is not the mask's number."""
+    shape = (1, 4, 1) if keep else (1, 4)
+    tensors = {"x": T((1, 4, 3)), "zero": scalar(np.float32(0)), "a": T((1, 4, 3), dtype="bool")}
+    tensors |= {"axes": i(2), "b": T(shape, dtype="bool"), "y": T(shape)}
+    casts = {"InDataType": tflite.TensorType.BOOL, "OutDataType": tflite.TensorType.FLOAT32}
+    ops = [
+        Op("NOT_EQUAL", ["x", "zero"], ["a"]),
+        Op(op, ["a", "axes"], ["b"], "ReducerOptions", {"KeepDims": keep}),
+        Op("CAST", ["b"], ["y"], "CastOptions", casts),
+    ]
+    x = np.float32([[[1, 2, 3], [0, 0, 0], [0, -1, 0], [0, 0, 0]]])
+    assert_same(write_tflite(tmp_path / "m", tensors, ops), {"x": x})
 
 
 @needs_litert

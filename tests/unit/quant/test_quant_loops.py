@@ -24,6 +24,7 @@ from edgec.quant.common.quality import sqnr_db
 LEAST_DB = {
     "cumulative sum": (28, 60),
     "two layers": (33, 42),
+    "masked": (22, 42),
     "cell": (24, 42),
     "cell backwards": (24, 42),
     "nested": (20, 55),
@@ -61,7 +62,7 @@ def test_what_is_carried_has_one_quantization(name, tmp_path):
         assert len({integer.quant(each) for each in names}) == 1
 
 
-@pytest.mark.parametrize("name", ["cell", "nested", "maps", "two states"])
+@pytest.mark.parametrize("name", ["cell", "masked", "nested", "maps", "two states"])
 def test_the_exported_file_computes_the_codes(name, tmp_path):
     network = Network({**LOOPS, **STREAMS}[name](), tmp_path, Precision.INT8)
     assert network.quantized.annotated is not None
