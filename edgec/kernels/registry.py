@@ -68,7 +68,6 @@ from edgec.kernels.m0.dense_5x2_s8_m0 import FAMILY as M0_DENSE_5X2
 from edgec.kernels.m0.depthwise_line_s8_m0 import FAMILY as M0_DEPTHWISE_LINE
 from edgec.kernels.m0.depthwise_s8_m0 import FAMILY as M0_DEPTHWISE
 from edgec.kernels.neon.add_s8_neon import FAMILY as NEON_TFLITE_ADD
-from edgec.kernels.neon.add_s16_neon import FAMILY as NEON_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.binary_4x4_neon import FAMILY as NEON_BINARY
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
@@ -77,6 +76,7 @@ from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
 from edgec.kernels.neon.dense_8x8_s16_dot import FAMILY as DOT_DENSE_8X8_S16
 from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.depthwise_s16_neon import FAMILY as NEON_DEPTHWISE_S16
+from edgec.kernels.neon.elements import FAMILY as NEON_ELEMENTS
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.plane_4x4_neon import FAMILY as NEON_PLANE_LAYERS
@@ -140,8 +140,8 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     M0_DENSE_5X2,
     NEON_LUT,
     NEON_RESCALE,
-    NEON_ADD,
     NEON_TFLITE_ADD,
+    NEON_ELEMENTS,
     NEON_NORM,
     NEON_ATTENTION,
     DSP_ATTENTION,

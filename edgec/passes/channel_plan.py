@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.base.dtypes import Array, DType
+from edgec.base.dtypes import Array
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.labels import channel_labels, label_of_channel
@@ -23,6 +23,7 @@ from edgec.passes.channel_ranges import Range, channel_ranges, channels_of, conv
 _KEEPS_CHANNELS = (
     qops.QLut,
     qops.QPRelu,
+    qops.QRescale,
     qops.QMaxPool,
     qops.QAveragePool,
     qops.QResizeNearest,
@@ -35,8 +36,8 @@ class ChannelPlan:
     """Channels to remove.
 
     Attributes:
-        drop: for each int8 value, bool [C]: channels to remove.
-        codes: for each int8 value, int64 [C]: the code of its constant channels; elsewhere the
+        drop: for each value of codes, bool [C]: channels to remove.
+        codes: for each value of codes, int64 [C]: the code of its constant channels; elsewhere the
             possible code nearest to zero, which is as good as any for channels nobody needs (a
             possible one, because channels proven constant rely on the ranges of what they read).
     """
@@ -125,13 +126,13 @@ def _is_channelwise(attrs: Operator) -> bool:
 
 
 def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
-    """For each int8 value, the channels that some output depends on."""
+    """For each value of codes, the channels that some output depends on."""
     needed = {name: np.zeros(len(found.low), bool) for name, found in ranges.items()}
     for name in graph.outputs:
         if name in needed:
             needed[name][:] = True
     for node in reversed(graph.nodes):
-        if graph.values[node.output].dtype is DType.INT8:
+        if node.output in needed:
             wanted = needed[node.output] & ~ranges[node.output].constant
         else:
             wanted = np.ones(channels_of(graph, node.output), bool)

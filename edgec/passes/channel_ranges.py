@@ -1,8 +1,8 @@
-"""Interval of int8 codes that each channel of each value can take, for any input; exact arithmetic.
+"""Interval of codes that each channel of each value can take, for any input; exact arithmetic.
 
-A channel is a position along the last axis.  Intervals run forward through the integer operators:
-accumulators by the sign of the weights, clamps and requantizations at both ends (they are
-monotone).  A channel whose interval is a single code is constant.
+Codes are int8 or int16.  A channel is a position along the last axis.  Intervals run forward
+through the integer operators: accumulators by the sign of the weights, clamps and requantizations
+at both ends (they are monotone).  A channel whose interval is a single code is constant.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, rshr, saturate
+from edgec.base.fixedpoint import rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.qops.base import LIMITS
 from edgec.ir.weighted import (
     POOLED,
     form_of,
@@ -44,19 +45,21 @@ class Range:
         return np.asarray(self.low == self.high)
 
 
-def full_range(channels: int) -> Range:
-    """Any int8 code in every channel."""
-    return Range(np.full(channels, INT8_MIN, np.int64), np.full(channels, INT8_MAX, np.int64))
+def full_range(channels: int, dtype: DType = DType.INT8) -> Range:
+    """Any code of a type, int8 or int16, in every channel."""
+    low, high = LIMITS[dtype]
+    return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
 
 
 def channel_ranges(graph: Graph) -> dict[str, Range]:
-    """The range of every int8 value of rank 1 or more of an integer graph."""
+    """The range of every value of int8 or int16 codes of an integer graph."""
     ranges: dict[str, Range] = {}
     for name in graph.inputs:
-        if graph.values[name].dtype is DType.INT8:
-            ranges[name] = full_range(channels_of(graph, name))
+        dtype = graph.values[name].dtype
+        if dtype in LIMITS:
+            ranges[name] = full_range(channels_of(graph, name), dtype)
     for node in graph.nodes:
-        if graph.values[node.output].dtype is not DType.INT8:
+        if graph.values[node.output].dtype not in LIMITS:
             continue
         # An operator that reads values without a range may give any code.
         known = all(name in ranges for name in node.inputs if name in graph.values)
@@ -101,17 +104,19 @@ Ranges = Mapping[str, Range]
 
 
 def _any_code(graph: Graph, node: Node, _ranges: Ranges) -> Range:
-    low, high = _bounds(node)
+    low, high = _bounds(graph, node)
     channels = channels_of(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
 
 
-def _bounds(node: Node) -> tuple[int, int]:
+def _bounds(graph: Graph, node: Node) -> tuple[int, int]:
     """Least and greatest code that the end of an operator lets through."""
     own = node.attrs.form if isinstance(node.attrs, qops.QAdd) else form_of(node.attrs)
     rule = node.attrs.rule if isinstance(node.attrs, qops.QSoftmax) else None
     end = residual_of(node.attrs) or own or rule
-    return (end.low, end.high) if isinstance(end, _ENDS) else (INT8_MIN, INT8_MAX)
+    if isinstance(end, _ENDS):
+        return end.low, end.high
+    return LIMITS[graph.values[node.output].dtype]
 
 
 _ENDS = (qops.AddParams, qops.TfliteSum, qops.CodeSum, qops.Monotone31, qops.Quotients)
@@ -251,27 +256,35 @@ def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
     return _clamped(form, Range(np.min(corners, axis=0), np.max(corners, axis=0)))
 
 
-def _table_range(table: Array, x: Range) -> Range:
-    """Extremes of ``table[c, low[c]..high[c]]``; table int [C or 1, 256]."""
-    codes = np.arange(INT8_MIN, INT8_MAX + 1)
-    reached = (codes >= x.low[:, None]) & (codes <= x.high[:, None])
-    return Range(
-        np.where(reached, table, INT8_MAX).min(axis=1).astype(np.int64),
-        np.where(reached, table, INT8_MIN).max(axis=1).astype(np.int64),
-    )
-
-
 def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    inputs = qops.QLut.Inputs.of(node.inputs)
-    table = graph.constants[inputs.table].array.astype(np.int64)
-    return _table_range(table[None, :], ranges[inputs.x])
+    rule, inputs = node.attrs_as(qops.QLut).rule, qops.QLut.Inputs.of(node.inputs)
+    least, most = LIMITS[rule.X]
+    entries = graph.constants[inputs.table].array.astype(np.int64)
+    function = rule.apply(np.arange(least, most + 1), entries)
+    x = ranges[inputs.x]
+    # Many channels share a range, most of them the whole of their type.
+    pairs, of = np.unique(np.stack((x.low, x.high)), axis=1, return_inverse=True)
+    parts = [function[low - least : high - least + 1] for low, high in pairs.T]
+    low, high = (np.array([end(part) for part in parts], np.int64) for end in (np.min, np.max))
+    return Range(low[of.ravel()], high[of.ravel()])
 
 
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, inputs = node.attrs_as(qops.QPRelu), qops.QPRelu.Inputs.of(node.inputs)
     slope = graph.constants[inputs.slope].array.astype(np.int64)
-    codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, inputs.x)
-    return _table_range(attrs.apply(codes, slope[:, None]), ranges[inputs.x])
+    x, zero = ranges[inputs.x], _zero_point(graph, inputs.x)
+    # Either side of the zero point is monotone.
+    middle = (np.clip(zero + side, x.low, x.high) for side in (-1, 0))
+    ends = [attrs.apply(codes - zero, slope) for codes in (x.low, *middle, x.high)]
+    return Range(np.min(ends, axis=0).astype(np.int64), np.max(ends, axis=0).astype(np.int64))
+
+
+def _rescale(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs = node.attrs_as(qops.QRescale)
+    if not isinstance(attrs.output, qops.Monotone31):
+        return _any_code(graph, node, ranges)
+    x = ranges[node.first]
+    return _requantized(attrs.output, x.low + attrs.bias, x.high + attrs.bias, attrs.multiplier)
 
 
 def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -356,6 +369,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         qops.QMul: _mul,
         qops.QLut: _lut,
         qops.QPRelu: _prelu,
+        qops.QRescale: _rescale,
         qops.QAveragePool: _average,
         qops.QReduce: _reduce,
         qops.QMaxPool: _same,

@@ -114,6 +114,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_in_bytes(_gemm(spec, 1), spec.x_dtype, spec.y_dtype))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
+        case s.ElementsNeon():
+            return list(_by_eight(spec, operand))
         case s.Elementwise() | s.ElementwiseChain():
             sizes = [dtype.size_bytes for dtype in spec.types]
             return list(_wide(spec.loops, operand, sizes[operand], sizes[-1]))
@@ -395,6 +397,25 @@ def _wide(loops: tuple[s.Loop, ...], operand: int, read: int, written: int) -> I
     for number, index in enumerate(_walk(loops, operand)):
         yield from (("r", index * read + byte) for byte in range(read))
         yield from (("w", number * written + byte) for byte in range(written))
+
+
+def _by_eight(spec: s.ElementsNeon, operand: int) -> Iterator[Event]:
+    """Eight elements of the innermost loop at a time, then single ones; what is repeated first."""
+    read, written = spec.types[operand].size_bytes, spec.types[-1].size_bytes
+    *outer, inner = spec.loops
+    number = 0
+    for base in _walk(tuple(outer), operand):
+        step = inner.strides[operand]
+        if step == 0:
+            yield from (("r", base * read + byte) for byte in range(read))
+        for i in range(0, inner.size, 8):
+            count = 8 if i + 8 <= inner.size else 1
+            for first in range(i, min(i + 8, inner.size), count):
+                if step:
+                    start = (base + first) * read
+                    yield from (("r", start + byte) for byte in range(read * count))
+                yield from (("w", number * written + byte) for byte in range(written * count))
+                number += count
 
 
 def _reduce(spec: s.Reduce) -> Iterator[Event]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from edgec.base.dtypes import DType
@@ -22,7 +24,8 @@ RULES = {"once": Rules(), "twice": TflmRules(Rules())}
 class ChainMaker:
     """Adds inputs and functions; each result has codes of the type that is asked for."""
 
-    def __init__(self, rules: str = "once", seed: int = 5) -> None:
+    def __init__(self, rules: str = "once", seed: int = 5, shape: tuple[int, ...] = SHAPE) -> None:
+        self.shape = shape
         self.builder = GraphBuilder("chain")
         self.rules = RULES[rules]
         self.rng = np.random.default_rng(seed)
@@ -34,7 +37,7 @@ class ChainMaker:
 
     def input(self, dtype: DType, *shape: int) -> str:
         name = self.builder.fresh("x")
-        self.builder.value(Value(name, shape or SHAPE, dtype, self._quant(dtype)))
+        self.builder.value(Value(name, shape or self.shape, dtype, self._quant(dtype)))
         self.builder.inputs.append(name)
         return name
 
@@ -54,9 +57,9 @@ class ChainMaker:
         self.builder.node(f"{name} node", attrs, list(names), [name])
         return name
 
-    def sum(self, a: str, b: str, dtype: DType) -> str:
+    def sum(self, a: str, b: str, dtype: DType, *, subtracts: bool = False) -> str:
         end = self._end(dtype)
-        form = self.rules.sum(self.coded(a), self.coded(b), end, subtracts=False)
+        form = self.rules.sum(self.coded(a), self.coded(b), end, subtracts=subtracts)
         return self._put(qops.QAdd(form), a, b, end=end)
 
     def product(self, a: str, b: str, dtype: DType) -> str:
@@ -68,6 +71,31 @@ class ChainMaker:
         end = self._end(dtype)
         found = self.rules.rescaled(self.coded(x), end)
         return self._put(qops.QRescale(found.form, found.multiplier, found.bias), x, end=end)
+
+    def larger(self, a: str, b: str, *, largest: bool = True) -> str:
+        """The larger or smaller codes of two tensors, which get the scale of the first."""
+        quant = self.builder.values[a].quant
+        assert quant is not None
+        self.alike(b, quant)
+        end = Output(quant, *STREAM_LIMITS[quant.dtype], "y")
+        return self._put(qops.QExtremum(largest), a, b, end=end)
+
+    def line(self, x: str, dtype: DType, near: int, low: int, high: int) -> str:
+        """A function of int16 by straight lines, of codes around 0 alone, or bounded."""
+        end = self._end(dtype)
+        rule = qops.Line(3, end.quant.tensor_zero_point, low, high, dtype, near)
+        most = 900 if dtype is DType.INT8 else 32000
+        entries = np.sort(self.rng.integers(-most, most, 513)).astype(np.int16)
+        return self._put(qops.QLut(rule), x, self.builder.constant("line", entries), end=end)
+
+    def alike(self, name: str, quant: QuantParams) -> None:
+        """Give a value the parameters of another one."""
+        self.builder.value(replace(self.builder.values[name], quant=quant))
+
+    def short(self, attrs: qops.IntegerOperator, *names: str, dtype: DType) -> str:
+        """An operator whose codes have the zero point 0: one of 16 by 15 bits."""
+        quant = QuantParams.per_tensor(0.05, 0, dtype)
+        return self._put(attrs, *names, end=Output(quant, *STREAM_LIMITS[dtype], "y"))
 
     def table(self, x: str) -> str:
         """Some function, in the type of x."""

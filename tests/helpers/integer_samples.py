@@ -28,9 +28,9 @@ class IntegerMaker:
         self.builder.inputs.append(name)
         return self.value(name, shape, zero)
 
-    def value(self, name: str, shape: tuple[int, ...], zero: int) -> str:
-        quant = QuantParams.per_tensor(0.5, zero)
-        return self.builder.value(Value(name, shape, DType.INT8, quant))
+    def value(self, name: str, shape: tuple[int, ...], zero: int, dtype: DType = DType.INT8) -> str:
+        quant = QuantParams.per_tensor(0.5, zero, dtype)
+        return self.builder.value(Value(name, shape, dtype, quant))
 
     def const(self, array, dtype: str, quant: QuantParams | None = None) -> str:
         return self.builder.constant("c", np.asarray(array, dtype), quant)
@@ -43,10 +43,17 @@ class IntegerMaker:
         held = self.builder.constants.get(name) or self.builder.values[name]
         return held.quant.tensor_zero_point
 
-    def op(self, attrs, *inputs: str, zero: int = 0, name: str | None = None) -> str:
+    def op(
+        self,
+        attrs,
+        *inputs: str,
+        zero: int = 0,
+        name: str | None = None,
+        dtype: DType = DType.INT8,
+    ) -> str:
         name = self.builder.fresh(name or type(attrs).__name__.lower())
         shape = infer_shape(attrs, [self.shape(i) for i in inputs])
-        self.value(name, shape, zero)
+        self.value(name, shape, zero, dtype)
         self.builder.node(name + ".node", attrs, inputs, (name,), (name,))
         return name
 

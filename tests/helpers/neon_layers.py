@@ -10,7 +10,7 @@ from depthwise_cases import Case, add_layer
 from random_graphs import all_operators
 from random_transformer import (
     Layer,
-    add_s16_neon,
+    add_wide_stream,
     biased_attention,
     conv,
     depthwise_conv,
@@ -179,7 +179,7 @@ def others(seed: int) -> Graph:
     """Norms, rescaling, sums, and attention that no fast kernel of other cores would take."""
     layer = Layer(seed)
     for _ in range(4):
-        for make in (norm, rescale, add_s16_neon, biased_attention):
+        for make in (norm, rescale, add_wide_stream, biased_attention):
             make(layer)
     _equal_sum(layer)
     for mask in (False, True):

@@ -199,7 +199,7 @@ def rescale(layer: Layer) -> None:
     layer.node(attrs, [layer.input(2, layer.integer(1, 30), dtype=source)], dtype)
 
 
-def add_s16_neon(layer: Layer) -> None:
+def add_wide_stream(layer: Layer) -> None:
     a, b = layer.pick([((2, 5), (2, 5)), ((1, 7), (3, 7)), ((2, 3, 4), (3, 1)), ((4,), (2, 4))])
     inputs = [layer.input(*a, dtype=DType.INT16)]
     if layer.integer(0, 1):
@@ -366,7 +366,7 @@ OPERATORS: Mapping[str, Callable[[Layer], None]] = MappingProxyType(
     {
         make.__name__: make
         for make in (
-            *(gemm, conv, depthwise, matmul, mul, reduce, rescale, add_s16_neon, embedding),
+            *(gemm, conv, depthwise, matmul, mul, reduce, rescale, add_wide_stream, embedding),
             *(norm, attention, fused_attention, movers),
             *(biased_attention, softmax, is_equal, int8_stream, long_attention),
         )

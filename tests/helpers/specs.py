@@ -58,7 +58,6 @@ from edgec.kernels.m0.dense_5x2_s8_m0.spec import Dense5x2
 from edgec.kernels.m0.depthwise_line_s8_m0 import DepthwiseLineM0
 from edgec.kernels.m0.depthwise_s8_m0 import DepthwiseM0
 from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
-from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.binary_4x4_neon import Binary4x4
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
@@ -67,6 +66,7 @@ from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
 from edgec.kernels.neon.dense_8x8_s16_dot import Dense8x8S16
 from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s16_neon import DepthwiseS16Neon
+from edgec.kernels.neon.elements import ElementsNeon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.norm import NormNeon
 from edgec.kernels.neon.plane_4x4_neon import Plane4x4
@@ -122,6 +122,7 @@ __all__ = [
     "DepthwiseS16",
     "DepthwiseS16Neon",
     "Element",
+    "ElementsNeon",
     "Elementwise",
     "ElementwiseChain",
     "Embedding",
@@ -162,7 +163,6 @@ __all__ = [
     "SparseRows",
     "StackTurn",
     "Step",
-    "StreamAddNeon",
     "StridedCopy",
     "TfliteAddNeon",
     "TopK",

@@ -42,7 +42,7 @@ GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
     "products": (lambda: products(1, 16), {"dense_4x4_s8_neon"}),
     "others": (
         lambda: others(1),
-        {"norm_neon", "rescale_neon", "add_s16_neon", "attention_neon"},
+        {"norm_neon", "rescale_neon", "elements_neon", "attention_neon"},
     ),
     "convolutional": (lambda: convolutional(1, 2), {"dense_4x4_s8_neon"}),
     "depthwise": (lambda: depthwise(1, 12), {"depthwise_s8_neon"}),

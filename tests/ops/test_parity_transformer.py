@@ -22,7 +22,7 @@ CORES = {
 GROUPS = {
     "layers": ["gemm", "gemm", "conv", "depthwise", "norm", "norm", "fused_attention"],
     "others": [
-        *("matmul", "mul", "reduce", "rescale", "add_s16_neon", "embedding"),
+        *("matmul", "mul", "reduce", "rescale", "add_wide_stream", "embedding"),
         *("attention", "fused_attention", "movers"),
     ],
     "rare": [

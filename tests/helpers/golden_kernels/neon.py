@@ -36,6 +36,10 @@ _TO_S8 = TypedEnd(DType.INT16, DType.INT8)
 _TO_S16 = TypedEnd(DType.INT8, DType.INT16)
 _ONCE = TypedEnd(DType.INT16, DType.INT16, has_shifts=True)
 _SINGLE = tuple((tap,) for tap in range(9))
+_ENTRY = s.Element("lut", "Table look-up", "edgec_entry")
+_LINE_OF = s.Element("lut", "Interpolated table", "edgec_line_inside", (10, 0))
+_MUL = s.Element("mul", "Product", "edgec_mul_once", (32,), "edgec_mul_params_t")
+_SUM = s.Element("add", "Sum", "edgec_add_once", (15,), "edgec_add_params_t")
 
 CASES: dict[str, KernelSpec] = {
     "dense_4x4_offset31": s.Dense4x4(POINTWISE, 7, 0, tflite31=OFFSET),
@@ -116,7 +120,20 @@ CASES: dict[str, KernelSpec] = {
     ),
     "norm_neon": s.NormNeon(4, 67, True, 4, 17, -127, 127, DType.INT8),
     "rescale_neon": s.RescaleNeon(100, DType.INT16, Rescale16(BYTE)),
-    "add_s16_neon": s.StreamAddNeon(100),
+    "elements_neon": s.ElementsNeon(
+        (s.Step(_ENTRY, (0, 2)), s.Step(_MUL, (-1, 1)), s.Step(_SUM, (-2, 0))),
+        (s.Loop(3, (20, 1)), s.Loop(20, (1, 0))),
+        (DType.INT8, DType.INT16, DType.INT16),
+        (DType.INT8,),
+    ),
+    "elements_neon_line": s.ElementsNeon(
+        (s.Step(_LINE_OF, (0, 1)),), (s.Loop(64, (1,)),), (DType.INT16,) * 2, (DType.INT16,)
+    ),
+    "elements_neon_codes": s.ElementsNeon(
+        (s.Step(s.Element("add", "Sum", "edgec_add_codes", (-32768, 32767)), (0, 1)),),
+        (s.Loop(100, (1, 1)),),
+        (DType.INT16,) * 3,
+    ),
     "add_s8_neon": s.TfliteAddNeon(100, False, 2, 0, 17),
     "add_s8_neon_difference": s.TfliteAddNeon(64, True, 0, 1, 0),
     "add_s8_neon_halved": s.TfliteAddNeon(64, False, 0, 1, 17, a_halved=True, full_range=True),

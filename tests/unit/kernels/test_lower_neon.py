@@ -20,10 +20,12 @@ from test_lower_overlap import _tight_plan
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
 from edgec.kernels.common.form_ends import Rescale16, TypedEnd
+from edgec.kernels.common.spec import Loop
 from edgec.kernels.common.window import Window
+from edgec.kernels.generic.elementwise.operators import Element
+from edgec.kernels.generic.elementwise_chain import Step
 from edgec.kernels.generic.gemm import Gemm
 from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
-from edgec.kernels.neon.add_s16_neon import StreamAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
 from edgec.kernels.neon.dense_4x16_s16_neon import Dense4x16
@@ -35,6 +37,7 @@ from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s8_neon.channels import groups_of
 from edgec.kernels.neon.depthwise_s8_neon.channels import packed as packed_channels
 from edgec.kernels.neon.depthwise_s16_neon import DepthwiseS16Neon
+from edgec.kernels.neon.elements import ElementsNeon
 from edgec.kernels.neon.lut import LutNeon
 from edgec.kernels.neon.pairs import packed_pairs, pairs_of, places_of
 from edgec.kernels.neon.rescale import RescaleNeon
@@ -248,15 +251,15 @@ def test_cores_without_dot_products_get_no_such_kernel() -> None:
 
 def test_kernels_of_the_dsp_extension_come_after_these() -> None:
     graph = operators(1, ["gemm", "fused_attention"], 2)
-    assert set(families(graph, A7)) == {"dense_4x4_s8_neon", "attention_neon", "elementwise"}
+    assert set(families(graph, A7)) == {"dense_4x4_s8_neon", "attention_neon", "elements_neon"}
 
 
-def test_sums_with_broadcasting_are_left_to_the_plain_kernel() -> None:
+def test_rows_of_fewer_than_eight_elements_are_left_to_the_plain_kernel() -> None:
     layer = Layer(1)
     wide, row = layer.input(3, 7, dtype=DType.INT16), layer.input(1, 7, dtype=DType.INT16)
     layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), [wide, row], DType.INT16)
     layer.node(qops.QAdd(qops.CodeSum.of_stream(DType.INT16)), [wide, wide], DType.INT16)
-    assert families(layer.builder.build(), A53) == ["elementwise", "add_s16_neon"]
+    assert families(layer.builder.build(), A53) == ["elementwise", "elements_neon"]
 
 
 def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -> None:
@@ -279,7 +282,13 @@ def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
 
 def test_distances_of_kernels_by_element() -> None:
     rescale16 = Rescale16(qops.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
-    assert distances(StreamAddNeon(30)) == (0, 0)
+    sum_of = Step(Element("add", "Sum", "edgec_add_once", (15,), "edgec_add_params_t"), (0, 1))
+    wide, narrow, rows = DType.INT16, DType.INT8, (Loop(3, (10, 0)), Loop(10, (1, 1)))
+    for loops, types in (((Loop(30, (1, 1)),), (wide,) * 3), (rows, (narrow, wide, wide))):
+        spec = ElementsNeon((sum_of,), loops, types)
+        order = [least_distance(events_of(spec, operand)) for operand in range(2)]
+        assert all(own >= least for own, least in zip(distances(spec), order, strict=True))
+    assert distances(spec) == (29, 40)
     assert distances(TfliteAddNeon(30, False, 0, 1, 18)) == (0, 0)
     assert distances(LutNeon(30)) == (0, None)
     assert distances(RescaleNeon(30, DType.INT16, rescale16)) == (0,)

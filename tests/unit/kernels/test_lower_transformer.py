@@ -114,7 +114,7 @@ def test_running_at_the_least_distance_changes_nothing(name: str, tmp_path: Path
         _run_tight(graph, select_kernels(graph, board), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["norm", "rescale", "add_s16_neon", "gemm"])
+@pytest.mark.parametrize("name", ["norm", "rescale", "add_wide_stream", "gemm"])
 def test_names_of_functions_say_int16_where_they_read_or_write_it(name: str) -> None:
     assert name in OPERATORS, sorted(OPERATORS)
     done = lowered(operators(4, [name], 6))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from edgec.base.dtypes import DType
 from edgec.ir import qops
@@ -133,20 +133,27 @@ def _found(graph: Graph, node: Node) -> list[tuple[Element, Params | None]]:
     return [ELEMENTS[type(each.attrs)](inner, each) for each in nodes]
 
 
-def spec(graph: Graph, node: Node, _target: Target) -> ElementwiseChain:
-    """The specification for a node."""
-    links = node.attrs_as(qops.QChain).links
+def chain_fields(graph: Graph, node: Node) -> dict[str, Any]:
+    """The fields of `ElementwiseChain` for a node: a chain, or an operator of single elements."""
+    attrs = node.attrs
+    alone = (tuple(range(len(node.inputs))),)
+    operands = [link.operands for link in attrs.links] if isinstance(attrs, qops.QChain) else alone
     tables = qops.table_count(graph, node)
     names = node.inputs[: len(node.inputs) - tables]
-    return ElementwiseChain(
-        steps=tuple(
-            Step(element, link.operands)
-            for (element, _), link in zip(_found(graph, node), links, strict=True)
+    return {
+        "steps": tuple(
+            Step(element, own)
+            for (element, _), own in zip(_found(graph, node), operands, strict=True)
         ),
-        loops=broadcast_loops(graph, names, node.output),
-        types=tuple(graph.tensor(name).dtype for name in (*names, node.output)),
-        tables=tuple(graph.tensor(name).dtype for name in node.inputs[len(names) :]),
-    )
+        "loops": broadcast_loops(graph, names, node.output),
+        "types": tuple(graph.tensor(name).dtype for name in (*names, node.output)),
+        "tables": tuple(graph.tensor(name).dtype for name in node.inputs[len(names) :]),
+    }
+
+
+def spec(graph: Graph, node: Node, _target: Target) -> ElementwiseChain:
+    """The specification for a node."""
+    return ElementwiseChain(**chain_fields(graph, node))
 
 
 def overlap(spec: ElementwiseChain) -> Distances:

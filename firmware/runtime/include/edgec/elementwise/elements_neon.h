@@ -24,9 +24,13 @@ EDGEC_INLINE int16x8_t edgec_neon_load8_s16(const edgec_s16_t *x) {
     return vld1q_s16(x);
 }
 
-/* y[0..7] = sat16(a[0..7] + b[0..7]). */
-EDGEC_INLINE void edgec_neon_add8_s16(const edgec_s16_t *a, const edgec_s16_t *b, edgec_s16_t *y) {
-    vst1q_s16(y, vqaddq_s16(vld1q_s16(a), vld1q_s16(b)));
+/* Eight codes, those of int8 within their bounds. */
+EDGEC_INLINE void edgec_neon_store8_s8(int8_t *y, int16x8_t codes) {
+    vst1_s8(y, vmovn_s16(codes));
+}
+
+EDGEC_INLINE void edgec_neon_store8_s16(edgec_s16_t *y, int16x8_t codes) {
+    vst1q_s16(y, codes);
 }
 
 #ifdef __cplusplus
