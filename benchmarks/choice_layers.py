@@ -58,6 +58,7 @@ class Layer:
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
         zeros: share of the weights that are zero, anywhere; 0: as many as there happen to be.
+        weight_bits: of weights that are numbers of so few bits; 0: weights are bytes.
     """
 
     height: int
@@ -74,6 +75,7 @@ class Layer:
     bits: tuple[int, int] | None = None
     groups: int = 1
     zeros: float = 0.0
+    weight_bits: int = 0
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
@@ -85,8 +87,9 @@ class Layer:
         bits = "" if self.bits is None else ", {} by {} bits".format(*self.bits)
         groups = f", {self.groups} groups" if self.groups > 1 else ""
         zeros = f", {self.zeros:.0%} zeros" if self.zeros else ""
+        weights = f", weights of {self.weight_bits} bits" if self.weight_bits else ""
         window = f"{rows}x{columns} by {self.stride}"
-        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{groups}{zeros}"
+        return f"{image} {kind}, {window}{added}{padding}{types}{bits}{groups}{zeros}{weights}"
 
     @property
     def pads(self) -> tuple[int, int, int, int]:
@@ -146,7 +149,9 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     x = _image(builder, layer, layer.x)
     group = layer.groups if layer.filters else layer.channels
     filters, depth = layer.filters or layer.channels, layer.channels // group
-    weights = rng.integers(-40, 41, (filters, *layer.kernel, depth)).astype(np.int8)
+    half = 1 << layer.weight_bits - 1 if layer.weight_bits else 0
+    least, most = (-half, half - 1) if half else (-40, 40)
+    weights = rng.integers(least, most + 1, (filters, *layer.kernel, depth)).astype(np.int8)
     if layer.zeros:
         weights[rng.random(weights.shape) < layer.zeros] = 0
     names = [

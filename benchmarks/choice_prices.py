@@ -123,6 +123,8 @@ def _ways(layer: Layer, taken: Taken, target: Target) -> list[Way]:
     for each in kernel_candidates(graph, *nodes_of(graph), target):
         parts = each.family.parts(each.spec, Run(estimator.form))
         counts = {} if parts is None or UNMEASURED in parts.counts else parts.counts
+        if each.family.price_table != each.family.name or (parts and parts.called):
+            counts = {}  # these prices are those of another family
         if each.way in taken:
             ways.append(
                 Way(

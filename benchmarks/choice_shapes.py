@@ -35,6 +35,17 @@ _TRAINING_ROWS = (
     (512, 2),
     (96, 66),
 )
+_TRAINING_PACKED = (
+    (128, 20),
+    (200, 24),
+    (256, 9),
+    (300, 130),
+    (512, 6),
+    (640, 33),
+    (120, 64),
+    (1400, 4),
+)
+"""Depth and filters."""
 _TRAINING_IMAGES = (
     (1, 2, 32, 16, (1, 1), 1, False),
     (1, 3, 32, 16, (1, 1), 1, False),
@@ -420,6 +431,7 @@ def training() -> list[Layer]:
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
         + _grouped(_TRAINING_GROUPS)
         + _sparse(_TRAINING_SPARSE)
+        + _packed(_TRAINING_PACKED)
     )
 
 
@@ -531,6 +543,18 @@ def _sparse(shapes: Sequence[tuple[int, int, int, float]]) -> list[Layer]:
         Layer(1, rows, depth, filters, zeros=zeros, residual=True)
         for rows, depth, filters, zeros in shapes
         if rows > 1  # nobody has measured additions at the end of dense products of one row
+    ]
+
+
+def _packed(shapes: Sequence[tuple[int, int]]) -> list[Layer]:
+    """Products of one row with weights of 2, 3 and 4 bits, and, every second one, with an addition.
+
+    They are packed whatever that takes, so that no choice can be judged on them.
+    """
+    return [
+        Layer(1, 1, depth, filters, residual=number % 2 > 0, weight_bits=bits)
+        for bits in (2, 3, 4)
+        for number, (depth, filters) in enumerate(shapes)
     ]
 
 

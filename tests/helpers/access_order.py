@@ -75,7 +75,13 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_tiled(spec))
         case s.Dense5x2():
             return list(_dense_3x2(spec, 5, splits_six=spec.by_three))
-        case s.Dense1x4() | s.Dense1x4M0() | s.Dense1x4S16M0() | s.Dense1x4Packed():
+        case (
+            s.Dense1x4()
+            | s.Dense1x4M0()
+            | s.Dense1x4S16M0()
+            | s.Dense1x4Packed()
+            | s.Dense1x4PackedNeon()
+        ):
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Conv4x2():

@@ -51,6 +51,13 @@ CASES: dict[str, KernelSpec] = {
     "dense_4x4_paired": s.Dense4x4(_NEIGHBOURS, 8, 38, 12, paired=True, full_range=True),
     "dense_4x4_paired_row": s.Dense4x4(_ROW, 5, 38, paired=True),
     "dense_4x4_packed_runs": s.Dense4x4(_RUNS, 7, 38, 21, full_range=True),
+    "dense_1x4_packed_neon": s.Dense1x4PackedNeon(200, 10, 2, 38, full_range=True),
+    "dense_1x4_packed_neon_of_3": s.Dense1x4PackedNeon(
+        130, 7, 3, 9, rescale16=Rescale16(INDEX, table=True)
+    ),
+    "dense_1x4_packed_neon_of_4": s.Dense1x4PackedNeon(40, 9, 4, 0, tflite31=TWICE),
+    "dense_1x4_packed_neon_added": s.Dense1x4PackedNeon(64, 8, 4, 32, 12),
+    "dense_1x4_packed_neon_to_s16": s.Dense1x4PackedNeon(64, 8, 2, 31, typed=_TO_S16),
     "dense_8x8": s.Dense8x8(Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1), 13, 38),
     "dense_8x8_single": s.Dense8x8(Window(1, 1, 37, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1), 10, 30),
     "dense_8x8_strip": s.Dense8x8(Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 38, 12),
