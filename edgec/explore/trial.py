@@ -12,12 +12,12 @@ from edgec.base.options import CompileOptions, OptionValue
 from edgec.commands.compile_cached import build
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
-from edgec.commands.fit import Search
-from edgec.commands.fit_choice import plain_options
 from edgec.commands.preflight import check_compile
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
-from edgec.fit.solve import check_solver
+from edgec.fit.choice import plain_options
+from edgec.fit.program.solve import check_solver
+from edgec.fit.search import Search
 from edgec.profile.run import profile
 from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate

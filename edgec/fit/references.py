@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from edgec.base.errors import EdgecError, MemoryPlanError
 from edgec.base.options import Optimize, Placement, Rows
-from edgec.commands.fit_choice import Built, Point, Setting, needed
-from edgec.commands.fit_prices import Pricing
-from edgec.fit.problem import Bounds
+from edgec.fit.choice import Built, Point, Setting, needed
+from edgec.fit.prices.pricing import Pricing
+from edgec.fit.program.problem import Bounds
 
 _MOST_MIXED = 2
 _UNTOLD = 0.1

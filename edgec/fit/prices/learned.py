@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edgec.base.options import Rows
-from edgec.commands.fit_choice import Built, Setting
-from edgec.fit.problem import State
+from edgec.fit.choice import Built, Setting
+from edgec.fit.program.problem import State
 from edgec.kernels.family import KernelSpec
 
 Kind = tuple[str, tuple[str, ...]]

@@ -9,11 +9,11 @@ from typing import ClassVar
 import pytest
 
 from edgec.base.options import Optimize, Rows
-from edgec.commands.fit_choice import Built, Setting
-from edgec.commands.fit_learned import Kind, Layer, Learned
-from edgec.commands.fit_noise import Noises
-from edgec.commands.fit_probes import covering_sets, first_sets, states, told_apart
-from edgec.fit.problem import Figures, State
+from edgec.fit.choice import Built, Setting
+from edgec.fit.prices.learned import Kind, Layer, Learned
+from edgec.fit.prices.noise import Noises
+from edgec.fit.prices.probes import covering_sets, first_sets, states, told_apart
+from edgec.fit.program.problem import Figures, State
 from edgec.kernels.family import KernelSpec
 
 NAMES = tuple("abcdefgh")

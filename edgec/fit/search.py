@@ -1,6 +1,6 @@
 """`compile --fit`: the build with the least noise, or the fastest one, within limits.
 
-All choices are priced (`fit_prices`), a mixed-integer program finds the best one (`edgec.fit`), and
+All choices are priced (`prices`), a mixed-integer program finds the best one (`program`), and
 firmware is built from it and traced.  The prices take over what was measured, and the program is
 solved again without what was built, until nothing that it finds promises to be better than the best
 build within the limits.
@@ -22,9 +22,9 @@ from edgec.base.options import (
     Progress,
     no_progress,
 )
-from edgec.commands.fit_builds import built_choice, with_space
-from edgec.commands.fit_check import check_fit, check_judged
-from edgec.commands.fit_choice import (
+from edgec.fit.builds import built_choice, with_space
+from edgec.fit.check import check_fit, check_judged
+from edgec.fit.choice import (
     Built,
     Fitted,
     Point,
@@ -34,11 +34,11 @@ from edgec.commands.fit_choice import (
     or_infinity,
     settings_of,
 )
-from edgec.commands.fit_missed import missed
-from edgec.commands.fit_prices import Pricing
-from edgec.commands.fit_references import references
-from edgec.fit.problem import Bounds, Figures, Problem
-from edgec.fit.solve import Aim, best
+from edgec.fit.missed import missed
+from edgec.fit.prices.pricing import Pricing
+from edgec.fit.program.problem import Bounds, Figures, Problem
+from edgec.fit.program.solve import Aim, best
+from edgec.fit.references import references
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
