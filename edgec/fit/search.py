@@ -225,11 +225,13 @@ class Search:
         noises, problem = self.pricing.noises, self._problem(point.setting)
         while self._tries > 0:
             found: list[tuple[float, float, Point]] = []
+            off = noises.measured(point.chosen) / problem.noise(point.chosen)
             for names, figures in problem.beside(point.chosen, self.bounds):
                 near = self._point(point.setting, names)
                 if self._tries <= 0 and not noises.known(near.chosen):
                     continue
-                self._expected.setdefault(near, figures.noise)
+                # What sums of energies miss here they miss beside it, too.
+                self._expected.setdefault(near, off * figures.noise)
                 self._tries -= not noises.known(near.chosen)
                 found.append((noises.measured(near.chosen), figures.cycles, near))
             # By the program's prices, as those beside it.

@@ -2,11 +2,13 @@
 
 Cycles of a layer in a state that was built are known, and so are those of a layer with the same
 function.  Elsewhere a price is scaled: by what layers of its kernel family took that read and write
-the same types, and by what this layer took beside others of its kind.
+the same types, and by what this layer took beside others of its kind.  A build in another setting
+tells more of a layer than other layers do in this one.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -103,36 +105,62 @@ class Learned:
         """Whether a build had the function of a layer."""
         return (setting, layer.function, layer.cycles) in self._functions
 
-    def cycles(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
+    def cycles(
+        self, setting: Setting, name: str, state: State, layer: Layer, slower: float
+    ) -> float:
+        """Cycles of a layer: as it was built, in another setting, or as layers like it.
+
+        Args:
+            setting: one of which there may be no build.
+            name: name of the layer's output.
+            state: the choices that matter to it.
+            layer: the layer.
+            slower: cycles of layers in turns, as a multiple of those of layers as a whole.
+        """
+        # A layer differs more from others of its kind than from itself in other code or placement.
+        same = (each for each in self._outside if each.rows is setting.rows)
+        near = sorted(same, key=lambda each: _unlike(each, setting))
+        for tells in (self._told, self._beside):
+            for known in near:
+                told = tells(known, name, state, layer)
+                if told is not None:
+                    return told * self._between(setting, known)
+        return layer.cycles * self._ratio(setting, layer, slower)
+
+    def _told(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles of a layer; None: no build in this setting tells."""
         same, known = self._exact.get((setting, name, state), (None, None))
         if known is None or same != layer:
             known = self._functions.get((setting, layer.function, layer.cycles))
         if known is not None:
             return known
-        own = self._own.get((setting, name, layer.kind[0]))
-        if own is None:
-            return None
-        if layer.kind in own:
-            return layer.cycles * own[layer.kind]
-        # How this layer stands to others of its kind, in the kinds that it was built in.
-        usual = self._sums[setting]
-        beside = [
-            ratio * usual[kind][1] / usual[kind][0] for kind, ratio in own.items() if ratio > 0.0
+        ratio = self._own.get((setting, name, layer.kind[0]), {}).get(layer.kind)
+        return None if ratio is None else layer.cycles * ratio
+
+    def _between(self, setting: Setting, other: Setting) -> float:
+        """Cycles of what both settings were built with, as a multiple of those in the other one."""
+        if setting == other:
+            return 1.0
+        pairs = [
+            (self._exact[setting, name, state][1], cycles)
+            for (where, name, state), (_, cycles) in self._exact.items()
+            if where == other and (setting, name, state) in self._exact
         ]
+        here, there = (math.fsum(each) for each in zip(*pairs, strict=True)) if pairs else (1, 1)
+        return here / there
+
+    def _beside(self, setting: Setting, name: str, _: State, layer: Layer) -> float | None:
+        """Cycles by how a layer stood to others of its kinds; None: no build tells."""
+        usual = self._sums[setting]
         here = usual.get(layer.kind) or usual.get(layer.plain)
+        own = self._own.get((setting, name, layer.kind[0]), {})
+        beside = [r * usual[kind][1] / usual[kind][0] for kind, r in own.items() if r > 0.0]
         if here is None or not beside:
             return None
         return layer.cycles * here[0] / here[1] * sum(beside) / len(beside)
 
-    def ratio(self, setting: Setting, layer: Layer, slower: float) -> float:
-        """Cycles of layers like one, as a multiple of their prices.
-
-        Args:
-            setting: one of which there may be no build.
-            layer: the layer.
-            slower: cycles of layers in turns, as a multiple of those of layers as a whole.
-        """
+    def _ratio(self, setting: Setting, layer: Layer, slower: float) -> float:
+        """Cycles of layers like one, as a multiple of their prices."""
         for kind in (layer.kind, layer.plain):
             known = {s: m[kind][0] / m[kind][1] for s, m in self._sums.items() if kind in m}
             in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
@@ -158,10 +186,9 @@ class Learned:
 
 def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
     """The figure known of a setting, or of the one that is most like it."""
+    return known[min(known, key=lambda each: _unlike(each, setting))] if known else default
 
-    def unlike(other: Setting) -> int:
-        optimize = other.optimize is not setting.optimize
-        placement = other.placement is not setting.placement
-        return 4 * optimize + 2 * placement + (other.rows is not setting.rows)
 
-    return known[min(known, key=unlike)] if known else default
+def _unlike(one: Setting, other: Setting) -> int:
+    optimize, placement = one.optimize is not other.optimize, one.placement is not other.placement
+    return 4 * optimize + 2 * placement + (one.rows is not other.rows)

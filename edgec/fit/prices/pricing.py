@@ -271,9 +271,7 @@ class Pricing:
     def _cost(self, setting: Setting, name: str, state: State, layer: Layer | None) -> Cost | None:
         if layer is None:
             return None
-        cycles = self._learned.cycles(setting, name, state, layer)
-        if cycles is None:
-            cycles = layer.cycles * self._learned.ratio(setting, layer, self._slower(setting))
+        cycles = self._learned.cycles(setting, name, state, layer, self._slower(setting))
         needed = frozenset(self.code(setting.optimize, [layer]))
         return Cost(cycles, layer.constant_bytes, needed)
 
