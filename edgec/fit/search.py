@@ -8,7 +8,6 @@ build within the limits.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,12 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from edgec.base.errors import BudgetError, MemoryPlanError
-from edgec.base.options import (
-    CompileOptions,
-    FitLimits,
-    Progress,
-    no_progress,
-)
+from edgec.base.options import CompileOptions, FitLimits, Progress, no_progress
 from edgec.fit.builds import built_choice, with_space
 from edgec.fit.check import check_fit, check_judged
 from edgec.fit.choice import (
@@ -46,7 +40,6 @@ from edgec.workflow.integer import Calibration, IntegerModel, RealModel, real_mo
 from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
-_log = logging.getLogger(__name__)
 _MOST_BUILDS = 6
 _MOST_ROUNDS = 40
 _MOST_LISTENS = 12
@@ -101,13 +94,13 @@ class Search:
         exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
-        self._bounds = bounds_of(limits, board.clock_hz)
+        self.bounds = bounds_of(limits, board.clock_hz)
 
         def narrowed(real: RealModel, options: CompileOptions) -> tuple[IntegerModel, Space | None]:
             return with_space(real, board, options, progress, drops=drops)
 
         self.pricing = Pricing(
-            exact, board, self._options, self._space, narrowed, self._bounds.ram_bytes
+            exact, board, self._options, self._space, narrowed, self.bounds.ram_bytes
         )
         copies = replace(self._options, placement=None)
         self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
@@ -168,10 +161,9 @@ class Search:
                 point = self._quieter(point)
                 expected = self._expected.get(point, expected)
             self._predicted[point] = replace(self.predicted(point), noise=expected)
-            measured = self.built(point).figures
+            self.built(point)
             if self._misses(point):
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
-            _log.info("predicted %s, measured %s", figures, measured)
             found = self._inside()
 
     def _by_chance(self) -> None:
@@ -271,11 +263,6 @@ class Search:
         """Whether a build is not as accurate as was asked for."""
         noise = self._built[point].figures.noise
         return noise > self.bounds.noise or self._drop(point) > or_infinity(self._limits.drop)
-
-    @property
-    def bounds(self) -> Bounds:
-        """The limits in numbers; prices and plans are made for them, so that they stay."""
-        return self._bounds
 
     @property
     def aim(self) -> Aim:

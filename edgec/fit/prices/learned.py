@@ -13,7 +13,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edgec.base.options import Rows
 from edgec.fit.choice import Built, Setting
 from edgec.fit.program.problem import State
 from edgec.kernels.family import KernelSpec
@@ -115,17 +114,18 @@ class Learned:
             name: name of the layer's output.
             state: the choices that matter to it.
             layer: the layer.
-            slower: cycles of layers in turns, as a multiple of those of layers as a whole.
+            slower: what the setting's turns of rows cost, as a multiple; 1: layers are as a whole.
         """
         # A layer differs more from others of its kind than from itself in other code or placement.
-        same = (each for each in self._outside if each.rows is setting.rows)
-        near = sorted(same, key=lambda each: _unlike(each, setting))
-        for tells in (self._told, self._beside):
-            for known in near:
-                told = tells(known, name, state, layer)
-                if told is not None:
-                    return told * self._between(setting, known)
-        return layer.cycles * self._ratio(setting, layer, slower)
+        for is_like in (True, False):
+            near = [each for each in self._outside if (each.rows is setting.rows) is is_like]
+            near.sort(key=lambda each: _unlike(each, setting))
+            for tells in (self._told, self._beside, self._usual):
+                for known in near:
+                    told = tells(known, name, state, layer)
+                    if told is not None:
+                        return told * self._between(setting, known, 1.0 if is_like else slower)
+        return layer.cycles * slower
 
     def _told(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles of a layer; None: no build in this setting tells."""
@@ -137,8 +137,11 @@ class Learned:
         ratio = self._own.get((setting, name, layer.kind[0]), {}).get(layer.kind)
         return None if ratio is None else layer.cycles * ratio
 
-    def _between(self, setting: Setting, other: Setting) -> float:
-        """Cycles of what both settings were built with, as a multiple of those in the other one."""
+    def _between(self, setting: Setting, other: Setting, usual: float) -> float:
+        """Cycles of what both settings were built with, as a multiple of those in the other one.
+
+        Where they have nothing in common it is `usual`.
+        """
         if setting == other:
             return 1.0
         pairs = [
@@ -146,30 +149,21 @@ class Learned:
             for (where, name, state), (_, cycles) in self._exact.items()
             if where == other and (setting, name, state) in self._exact
         ]
-        here, there = (math.fsum(each) for each in zip(*pairs, strict=True)) if pairs else (1, 1)
-        return here / there
+        here, there = math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+        return here / there if there > 0.0 else usual
 
-    def _beside(self, setting: Setting, name: str, _: State, layer: Layer) -> float | None:
+    def _beside(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles by how a layer stood to others of its kinds; None: no build tells."""
-        usual = self._sums[setting]
-        here = usual.get(layer.kind) or usual.get(layer.plain)
+        usual, here = self._sums[setting], self._usual(setting, name, state, layer)
         own = self._own.get((setting, name, layer.kind[0]), {})
         beside = [r * usual[kind][1] / usual[kind][0] for kind, r in own.items() if r > 0.0]
-        if here is None or not beside:
-            return None
-        return layer.cycles * here[0] / here[1] * sum(beside) / len(beside)
+        return here * math.fsum(beside) / len(beside) if here is not None and beside else None
 
-    def _ratio(self, setting: Setting, layer: Layer, slower: float) -> float:
-        """Cycles of layers like one, as a multiple of their prices."""
-        for kind in (layer.kind, layer.plain):
-            known = {s: m[kind][0] / m[kind][1] for s, m in self._sums.items() if kind in m}
-            in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
-            if in_turns:
-                return _near(in_turns, setting, 1.0)
-            if known:
-                factor = 1.0 if setting.rows is Rows.NEVER else slower
-                return factor * _near(known, setting, 1.0)
-        return 1.0 if setting.rows is Rows.NEVER else slower
+    def _usual(self, setting: Setting, _: str, __: State, layer: Layer) -> float | None:
+        """Cycles as layers of its kind took; None: no build tells."""
+        usual = self._sums[setting]
+        here = usual.get(layer.kind) or usual.get(layer.plain)
+        return None if here is None else layer.cycles * here[0] / here[1]
 
     def outside(self, setting: Setting) -> float:
         """Cycles of a run beside those of layers."""

@@ -14,14 +14,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from edgec.base.errors import MemoryPlanError
-from edgec.base.options import (
-    CompileOptions,
-    LayerBits,
-    Optimize,
-    Placement,
-    Progress,
-    Rows,
-)
+from edgec.base.options import CompileOptions, LayerBits, Optimize, Placement, Progress, Rows
 from edgec.commands.compile_facts import share_of
 from edgec.commands.compile_placed import placed
 from edgec.fit.choice import Built, Setting
@@ -105,11 +98,6 @@ class Pricing:
         self._ways, self._real = found, real
         self._cells.clear()
         self.noises.offer(found.noises, lambda chosen: self._network(chosen).space)
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """Names of weights of few bits that choices may have."""
-        return () if self._ways is None else tuple(self._ways.asked)
 
     def bits_of(self, chosen: Collection[str]) -> tuple[LayerBits, ...]:
         """Weights of few bits of a choice."""
@@ -218,7 +206,7 @@ class Pricing:
             cells=cells,
             functions=functions,
             needs=self._needs(setting),
-            ways=self.offered,
+            ways=() if self._ways is None else tuple(self._ways.asked),
             noises=self.noises.singles,
             floor=self.noises.floor,
             flash_bytes=self._learned.flash_bytes(setting),

@@ -168,7 +168,7 @@ def test_builds_correct_prices():
     nowhere = frozenset[str]()
     assert learned.cycles(SPEED, "w", nowhere, a_layer(1.0, WIDER, "m"), 5.0) == 4.0
     unknown = a_layer(1.0, ("Pool", ("INT8",)), "n")
-    assert learned.cycles(SPEED, "w", nowhere, unknown, 5.0) == 1.0
+    assert learned.cycles(SPEED, "w", nowhere, unknown, 1.0) == 1.0
     turns = Setting(Optimize.SPEED, None, Rows.ALWAYS)
     assert learned.cycles(turns, "w", nowhere, unknown, 5.0) == 5.0
     assert learned.cycles(turns, "y", nowhere, third, 5.0) == 2000.0
