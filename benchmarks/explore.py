@@ -1,10 +1,15 @@
 """`edgec explore`: fronts, lost workers, storages, and what more workers gain.
 
     python benchmarks/explore.py fronts                     # digits on M0+, M4, M7
+    python benchmarks/explore.py fronts --networks digits_vit gru_imu    # an example, a GRU
+    python benchmarks/explore.py fronts --networks dscnn resnet8 --data-dir FOLDER
     python benchmarks/explore.py fronts --model M.onnx --calibration C.npz --data D.npz
     python benchmarks/explore.py kills                      # four workers, two of them killed
     python benchmarks/explore.py storages --trials 1000     # a synthetic objective
     python benchmarks/explore.py speed                      # one worker and two
+
+Networks of the data folder and GRUs (`zoo_recurrent.py`, weights by chance) are calibrated on 32
+samples and judged by 200 others, GRUs by agreement with the float network.
 
 Hypervolume: the share of the box between the best figures of all trials and the worst ones, a tenth
 larger (time, flash and RAM by the logarithm), that a set of builds beats.
@@ -14,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
 import json
 import math
 import os
@@ -24,12 +30,15 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import optuna
+from data_folder import add_data_option, chosen_data_folder
 from distributed import LocalCluster
 from optuna.samplers import RandomSampler as _Dice
 from optuna.storages import BaseStorage
+from public_data import TASKS
 
-from edgec.base.options import no_progress
+from edgec.base.options import CompileOptions, no_progress
 from edgec.explore import search
 from edgec.explore.cluster import Place, dask_cluster, processes, wait
 from edgec.explore.front import Point, front_of
@@ -38,10 +47,12 @@ from edgec.explore.space import DEFAULT, Setting, switches
 from edgec.explore.storage import Beat, open_storage, quiet
 from edgec.explore.task import Task
 from edgec.explore.trial import Figures, Outcome, run_trial
+from edgec.workflow.integer import real_model
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 BOARDS = ("nucleo_g0b1re", "nucleo_f446re", "nucleo_f767zi")
 """M0+, M4, M7."""
+_CALIBRATE, _JUDGE = 32, 200
 MACHINES = 100
 _BUILD_S = 10.0
 """Seconds of a build of a small network, for the figures on paper."""
@@ -87,16 +98,43 @@ def unit(points: Sequence[Point], of: Sequence[Point]) -> list[tuple[float, ...]
     ]
 
 
+def network(name: str, options: argparse.Namespace, folder: Path) -> tuple[Path, Path, Path | None]:
+    """Model, calibration data and data that judge; what is made for it lies in a folder."""
+    if not name:
+        return options.model, options.calibration, options.data
+    if name.startswith("digits"):
+        return EXAMPLES / f"{name}.onnx", EXAMPLES / "digits_calibration.npz", None
+    files = folder / f"{name}_calibration.npz", folder / f"{name}_data.npz"
+    if name in TASKS:
+        task, data = TASKS[name], chosen_data_folder(options)
+        model = data / "models" / task.model
+        (only,) = real_model(model, None, CompileOptions()).imported.inputs
+        first, second = task.data(data, "calibration"), task.data(data, "validation")
+        labels = {} if second.y is None else {"y": second.y[:_JUDGE]}
+        np.savez(files[0], **{only: first.x[:_CALIBRATE]})
+        np.savez(files[1], **{only: second.x[:_JUDGE], **labels})
+    else:
+        from recurrent import exported  # noqa: PLC0415  (needs PyTorch, as these alone do)
+        from zoo_recurrent import NETWORKS, inputs_of  # noqa: PLC0415
+
+        model = exported(name, folder)
+        arrays = inputs_of(NETWORKS[name], _CALIBRATE + _JUDGE)
+        np.savez(files[0], **{key: array[:_CALIBRATE] for key, array in arrays.items()})
+        np.savez(files[1], **{key: array[_CALIBRATE:] for key, array in arrays.items()})
+    return model, *files
+
+
 def fronts(options: argparse.Namespace) -> None:
     """Search for each board, and hold the front against the default build and single switches."""
-    for board in options.boards:
+    for name, board in itertools.product(options.networks, options.boards):
         with tempfile.TemporaryDirectory() as place:
+            model, calibration, data = network(name, options, Path(place))
             asked = Asked(
-                (options.model,),
+                (model,),
                 (board,),
-                options.calibration,
-                Path(place),
-                data=options.data,
+                calibration,
+                Path(place, "out"),
+                data=data,
                 trials=options.trials,
                 workers=options.workers,
             )
@@ -288,9 +326,11 @@ def main() -> None:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form)
     parser.add_argument("what", choices=["fronts", "kills", "storages", "speed"])
+    parser.add_argument("--networks", nargs="+", default=[""], help="in place of --model")
     parser.add_argument("--model", type=Path, default=EXAMPLES / "digits_resnet.onnx")
     parser.add_argument("--calibration", type=Path, default=EXAMPLES / "digits_calibration.npz")
     parser.add_argument("--data", type=Path)
+    add_data_option(parser)
     parser.add_argument("--boards", nargs="+", default=BOARDS)
     parser.add_argument("--trials", type=int, default=24)
     parser.add_argument("--workers", type=int)

@@ -26,8 +26,8 @@ from public_data import TASKS, Task, normalised
 
 from edgec.base.errors import EdgecError
 from edgec.base.options import CompileOptions, FitLimits
-from edgec.commands.fit import Point, Search
-from edgec.fit.problem import Figures
+from edgec.fit.program.problem import Figures
+from edgec.fit.search import Point, Search
 from edgec.ir.graph import Graph
 from edgec.target.board import load_board
 from edgec.workflow.integer import real_model

@@ -18,7 +18,7 @@ from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.commands.compile_cached import Built
-    from edgec.commands.fit_choice import Fitted
+    from edgec.fit.choice import Fitted
 
 
 def _compile(

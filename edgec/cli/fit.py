@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from edgec.commands.compile_cached import Built
-    from edgec.commands.fit_choice import Fitted
+    from edgec.fit.choice import Fitted
 
 
 def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, Fitted]:
@@ -30,13 +30,13 @@ def fitted_request(request: CompileRequest, text: str) -> tuple[CompileRequest, 
     """
     limits = FitLimits.parse(text)
     request = request.with_kernels()
-    from edgec.commands.fit_check import check_fit
+    from edgec.fit.check import check_fit
     from edgec.target.board import load_board
 
     board = load_board(request.board)
     check_fit(board, request.options, limits)
     request.check()
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     with status("fitting") as say:
         search = Search(request.model, board, request.samples, request.options, limits, say)
@@ -54,7 +54,7 @@ def print_fitted(fitted: Fitted, built: Built, request: CompileRequest, *, quiet
         quiet: on standard error, since a record goes to standard output.
     """
     out = console.err if quiet else console.out
-    from edgec.commands.fit_choice import plain_options
+    from edgec.fit.choice import plain_options
 
     words = option_words(plain_options(request.options))
     for line in fitted_lines(fitted, built.report.board.clock_hz, words):

@@ -13,12 +13,12 @@ from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile
 from edgec.base.system import command_line
 from edgec.commands.compile_cached import Built, build
-from edgec.commands.fit_choice import of_plain_options
 from edgec.commands.output_folder import default_folder
 from edgec.explore.front import Point
 from edgec.explore.space import compiled_by, options_of, pool_of, words_of
 from edgec.explore.task import Task
 from edgec.explore.trial import model_of
+from edgec.fit.choice import of_plain_options
 from edgec.workflow.accuracy import float_share, labelled_data
 from edgec.workflow.evaluation import Evaluation, evaluate
 from edgec.workflow.integer import real_model

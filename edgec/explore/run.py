@@ -23,7 +23,7 @@ from edgec.explore.space import DEFAULT, space_of
 from edgec.explore.storage import Beat, is_file, open_storage
 from edgec.explore.task import Task, sample_file
 from edgec.explore.trial import run_trial
-from edgec.fit.solve import check_solver
+from edgec.fit.program.solve import check_solver
 from edgec.target.board import load_board
 
 JOURNAL = "study.journal"

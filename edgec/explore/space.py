@@ -92,7 +92,7 @@ KNOBS: Mapping[str, Knob] = {
     "observer": _one_of("observer", Observer),
     "effort": _one_of("effort", Effort),
     "pool": Knob(
-        (DEFAULT, "64", "32+decode", "64+decode", "128+decode", "256+decode"),
+        (DEFAULT, "64", "256+decode", "128+decode", "64+decode", "32+decode"),
         _pool,
         "vectors of the pool of `edgec compress`, and what `--pool-kernel` says",
     ),
@@ -150,15 +150,16 @@ def space_of(
 
 
 def switches(space: Space) -> list[Setting]:
-    """Settings with one knob changed from its first value: the nearest value of each knob, then the
-    next ones.
+    """Settings with one knob changed from its first value: by turns to the farthest value of each
+    knob, to the nearest one, and to those between, so that a few trials see how far a knob reaches.
     """
     usual = {knob: values[0] for knob, values in space.items()}
-    most = max(map(len, space.values()))
+    others = {knob: (*values[:0:-1][:1], *values[1:-1]) for knob, values in space.items()}
+    most = max(map(len, others.values()))
     return [
         {**usual, knob: values[place]}
-        for place in range(1, most)
-        for knob, values in space.items()
+        for place in range(most)
+        for knob, values in others.items()
         if place < len(values)
     ]
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from edgec.base.errors import EdgecError
+from edgec.base.digests import canonical_digest
+from edgec.base.errors import ConfigError, EdgecError
 from edgec.base.options import CompileOptions, OptionValue
-from edgec.commands.compile_cached import build
+from edgec.commands.compile_cached import build, build_cache
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
-from edgec.commands.fit import Search
-from edgec.commands.fit_choice import plain_options
 from edgec.commands.preflight import check_compile
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
-from edgec.fit.solve import check_solver
+from edgec.fit.choice import plain_options
+from edgec.fit.program.solve import check_solver
+from edgec.fit.search import Search
 from edgec.profile.run import profile
 from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate
@@ -108,10 +110,20 @@ def model_of(task: Task, setting: Setting, place: Path) -> Path:
     if pool is None:
         return model
     output = place / f"{model.stem}.pool.onnx"
+    # Trials of other knobs have the same pool, and clustering takes longer than a build.
+    key = canonical_digest(("pooled", task.identity(), setting["model"], pool))
+    store = build_cache()
+    kept = None if store is None else store.get(key)
+    if kept is not None:
+        output.write_bytes(kept)
+        return output
     compress_models(
         [Job(model, output, task.calibration_file)],
         CompressOptions(pool=pool, compilation=task.options),
     )
+    if store is not None:
+        with contextlib.suppress(ConfigError):  # the next trial clusters again
+            store.put(key, output.read_bytes())
     return output
 
 

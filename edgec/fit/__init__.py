@@ -1,5 +1,5 @@
-"""The choice of a build within limits as a mixed-integer program, solved by HiGHS.
+"""`compile --fit`: the best build within limits of flash, RAM, time and accuracy.
 
-Knows numbers alone: `problem` has the records, `solve` is the only importer of `highspy`.  Imports
-from `base`.  Who prices networks and builds them is `commands.fit`.
+`search` is the way from limits to a build, `references` what it builds first, `choice` the words of
+a choice.  `prices` knows what each choice costs, `program` finds the best one in numbers.
 """

@@ -11,7 +11,7 @@ from edgec.base.errors import BudgetError, ConfigError
 from edgec.base.options import CompileOptions, FitLimits, PoolKernelOptions, Precision, QuantOptions
 from edgec.base.samples import SampleFile
 from edgec.commands.compile import compile_model
-from edgec.commands.fit_check import check_fit
+from edgec.fit.check import check_fit
 from edgec.target.board import load_board
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -58,7 +58,7 @@ def test_what_cannot_be_fitted_is_said_at_once():
 @pytest.mark.slow
 def test_the_answer_is_within_the_limits_and_built_again_by_plain_options(tmp_path: Path):
     pytest.importorskip("highspy")
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     board, samples = load_board("nucleo_f446re"), SampleFile.of(DATA)
     limits = FitLimits.parse("flash=64K,ram=32K,ms=2")
@@ -72,7 +72,7 @@ def test_the_answer_is_within_the_limits_and_built_again_by_plain_options(tmp_pa
 @pytest.mark.slow
 def test_nothing_fits_says_what_would():
     pytest.importorskip("highspy")
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     limits = FitLimits.parse("ms=0.001")
     board, samples = load_board("nucleo_f446re"), SampleFile.of(DATA)
@@ -85,7 +85,7 @@ def test_nothing_fits_says_what_would():
 def test_weights_take_the_ram_that_a_limit_leaves(tmp_path: Path):
     """The board copies weights to tightly coupled RAM: into what layers by rows leave, no more."""
     pytest.importorskip("highspy")
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     model, limits = EXAMPLES / "digits_resnet.onnx", FitLimits(ram_bytes=10_600)
     board, samples = load_board("nucleo_h743zi2"), SampleFile.of(DATA)
@@ -99,7 +99,7 @@ def test_weights_take_the_ram_that_a_limit_leaves(tmp_path: Path):
 def test_weights_keep_their_bits_where_a_choice_fits(tmp_path: Path):
     """With int16 codes the firmware is smaller than with int8 codes: that is tried first."""
     pytest.importorskip("highspy")
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     model, board = EXAMPLES / "digits_resnet.onnx", load_board("nucleo_f446re")
     limits = FitLimits(flash_bytes=30 << 10)
@@ -112,7 +112,7 @@ def test_weights_keep_their_bits_where_a_choice_fits(tmp_path: Path):
 def test_codes_and_weights_of_few_bits_in_one_choice(tmp_path: Path):
     """No choice with all bits fits, by any way of code."""
     pytest.importorskip("highspy")
-    from edgec.commands.fit import Search
+    from edgec.fit.search import Search
 
     model, board = EXAMPLES / "digits_resnet.onnx", load_board("nucleo_f446re")
     limits, samples = FitLimits(flash_bytes=24 << 10), SampleFile.of(DATA)

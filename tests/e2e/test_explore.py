@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from explore_trials import synthetic_task
 from places import REPOSITORY
 
 from edgec.base.toml_file import read_toml
@@ -171,3 +173,30 @@ def test_limits_that_nothing_meets_and_a_worker_of_another_version(
     storage.set_study_user_attr(study._study_id, "edgec:identity", identity)
     assert run_app(["explore", "--worker", "--storage", "o/study.journal"]) == 2
     assert "was made with edgec 0.0.1 abc; this is" in capsys.readouterr().err
+
+
+def test_trials_share_the_pool_that_one_of_them_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from edgec.explore import trial
+
+    made = []
+    compress = trial.compress_models
+
+    def counted(jobs, options):
+        made.append(options.pool.size)
+        return compress(jobs, options)
+
+    monkeypatch.setattr(trial, "compress_models", counted)
+    monkeypatch.setenv("EDGEC_CACHE_LIMIT", "100M")
+    monkeypatch.setenv("EDGEC_CACHE_DIR", str(tmp_path / "cache"))
+    task = replace(synthetic_task({}), models={"net": str(MLP)}, calibration=str(DATA))
+    files = []
+    for pool in ("32+decode", "64", "32", "64+decode"):
+        place = tmp_path / pool
+        place.mkdir()
+        files.append(trial.model_of(task, {"model": "net", "pool": pool}, place).read_bytes())
+    assert made == [32, 64]
+    assert files[0] == files[2]
+    assert files[1] == files[3]
+    assert files[0] != files[1]

@@ -24,6 +24,7 @@ from edgec.explore.space import (
     options_of,
     pool_of,
     space_of,
+    switches,
     words_of,
 )
 
@@ -113,3 +114,10 @@ def test_limits_of_a_search_of_its_own():
 def test_values_that_do_not_exist(text: str, what: str):
     with pytest.raises(ConfigError, match=what):
         space_of(["net"], ["a"], [text])
+
+
+def test_single_changes_begin_at_both_ends_of_each_knob():
+    space = {"model": ("net",), "rows": ("auto", "never"), "pool": ("no", "a", "b", "c", "d")}
+    changed = [next((k, v) for k, v in s.items() if v != space[k][0]) for s in switches(space)]
+    assert changed[:4] == [("rows", "never"), ("pool", "d"), ("pool", "a"), ("pool", "b")]
+    assert changed[4:] == [("pool", "c")]

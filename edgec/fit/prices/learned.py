@@ -2,18 +2,19 @@
 
 Cycles of a layer in a state that was built are known, and so are those of a layer with the same
 function.  Elsewhere a price is scaled: by what layers of its kernel family took that read and write
-the same types, and by what this layer took beside others of its kind.
+the same types, and by what this layer took beside others of its kind.  A build in another setting
+tells more of a layer than other layers do in this one.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edgec.base.options import Rows
-from edgec.commands.fit_choice import Built, Setting
-from edgec.fit.problem import State
+from edgec.fit.choice import Built, Setting
+from edgec.fit.program.problem import State
 from edgec.kernels.family import KernelSpec
 
 Kind = tuple[str, tuple[str, ...]]
@@ -103,45 +104,66 @@ class Learned:
         """Whether a build had the function of a layer."""
         return (setting, layer.function, layer.cycles) in self._functions
 
-    def cycles(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
+    def cycles(
+        self, setting: Setting, name: str, state: State, layer: Layer, slower: float
+    ) -> float:
+        """Cycles of a layer: as it was built, in another setting, or as layers like it.
+
+        Args:
+            setting: one of which there may be no build.
+            name: name of the layer's output.
+            state: the choices that matter to it.
+            layer: the layer.
+            slower: what the setting's turns of rows cost, as a multiple; 1: layers are as a whole.
+        """
+        # A layer differs more from others of its kind than from itself in other code or placement.
+        for is_like in (True, False):
+            near = [each for each in self._outside if (each.rows is setting.rows) is is_like]
+            near.sort(key=lambda each: _unlike(each, setting))
+            for tells in (self._told, self._beside, self._usual):
+                for known in near:
+                    told = tells(known, name, state, layer)
+                    if told is not None:
+                        return told * self._between(setting, known, 1.0 if is_like else slower)
+        return layer.cycles * slower
+
+    def _told(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles of a layer; None: no build in this setting tells."""
         same, known = self._exact.get((setting, name, state), (None, None))
         if known is None or same != layer:
             known = self._functions.get((setting, layer.function, layer.cycles))
         if known is not None:
             return known
-        own = self._own.get((setting, name, layer.kind[0]))
-        if own is None:
-            return None
-        if layer.kind in own:
-            return layer.cycles * own[layer.kind]
-        # How this layer stands to others of its kind, in the kinds that it was built in.
-        usual = self._sums[setting]
-        beside = [
-            ratio * usual[kind][1] / usual[kind][0] for kind, ratio in own.items() if ratio > 0.0
-        ]
-        here = usual.get(layer.kind) or usual.get(layer.plain)
-        if here is None or not beside:
-            return None
-        return layer.cycles * here[0] / here[1] * sum(beside) / len(beside)
+        ratio = self._own.get((setting, name, layer.kind[0]), {}).get(layer.kind)
+        return None if ratio is None else layer.cycles * ratio
 
-    def ratio(self, setting: Setting, layer: Layer, slower: float) -> float:
-        """Cycles of layers like one, as a multiple of their prices.
+    def _between(self, setting: Setting, other: Setting, usual: float) -> float:
+        """Cycles of what both settings were built with, as a multiple of those in the other one.
 
-        Args:
-            setting: one of which there may be no build.
-            layer: the layer.
-            slower: cycles of layers in turns, as a multiple of those of layers as a whole.
+        Where they have nothing in common it is `usual`.
         """
-        for kind in (layer.kind, layer.plain):
-            known = {s: m[kind][0] / m[kind][1] for s, m in self._sums.items() if kind in m}
-            in_turns = {s: r for s, r in known.items() if s.rows is setting.rows}
-            if in_turns:
-                return _near(in_turns, setting, 1.0)
-            if known:
-                factor = 1.0 if setting.rows is Rows.NEVER else slower
-                return factor * _near(known, setting, 1.0)
-        return 1.0 if setting.rows is Rows.NEVER else slower
+        if setting == other:
+            return 1.0
+        pairs = [
+            (self._exact[setting, name, state][1], cycles)
+            for (where, name, state), (_, cycles) in self._exact.items()
+            if where == other and (setting, name, state) in self._exact
+        ]
+        here, there = math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
+        return here / there if there > 0.0 else usual
+
+    def _beside(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
+        """Cycles by how a layer stood to others of its kinds; None: no build tells."""
+        usual, here = self._sums[setting], self._usual(setting, name, state, layer)
+        own = self._own.get((setting, name, layer.kind[0]), {})
+        beside = [r * usual[kind][1] / usual[kind][0] for kind, r in own.items() if r > 0.0]
+        return here * math.fsum(beside) / len(beside) if here is not None and beside else None
+
+    def _usual(self, setting: Setting, _: str, __: State, layer: Layer) -> float | None:
+        """Cycles as layers of its kind took; None: no build tells."""
+        usual = self._sums[setting]
+        here = usual.get(layer.kind) or usual.get(layer.plain)
+        return None if here is None else layer.cycles * here[0] / here[1]
 
     def outside(self, setting: Setting) -> float:
         """Cycles of a run beside those of layers."""
@@ -158,10 +180,9 @@ class Learned:
 
 def _near(known: Mapping[Setting, float], setting: Setting, default: float) -> float:
     """The figure known of a setting, or of the one that is most like it."""
+    return known[min(known, key=lambda each: _unlike(each, setting))] if known else default
 
-    def unlike(other: Setting) -> int:
-        optimize = other.optimize is not setting.optimize
-        placement = other.placement is not setting.placement
-        return 4 * optimize + 2 * placement + (other.rows is not setting.rows)
 
-    return known[min(known, key=unlike)] if known else default
+def _unlike(one: Setting, other: Setting) -> int:
+    optimize, placement = one.optimize is not other.optimize, one.placement is not other.placement
+    return 4 * optimize + 2 * placement + (one.rows is not other.rows)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, FitLimits, Precision, Rows
-from edgec.fit.solve import check_solver
+from edgec.fit.program.solve import check_solver
 from edgec.quant.effects import quantization_effects
 from edgec.target.board import Board
 from edgec.workflow.integer import RealModel

@@ -1,4 +1,4 @@
-"""`edgec.fit` and the limits of `compile --fit`: the program's answer beside all choices."""
+"""`compile --fit`: limits, and the answer of its program beside all choices."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from edgec.base.errors import ConfigError
 from edgec.base.options import FitLimits
-from edgec.fit.problem import Bounds, Cell, Cost, Cut, Need, Problem
-from edgec.fit.solve import Aim, best
+from edgec.fit.program.problem import Bounds, Cell, Cost, Cut, Need, Problem
+from edgec.fit.program.solve import Aim, best
 
 pytest.importorskip("highspy")
 

@@ -6,7 +6,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
-from edgec.fit.problem import State
+from edgec.fit.program.problem import State
 
 MOST_TENSORS = 6
 """Layers between more tensors are shown in the states that come by the way."""

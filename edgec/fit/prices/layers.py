@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from edgec.base.options import CompileOptions, Optimize
 from edgec.commands.compile_placed import planned
-from edgec.commands.fit_learned import Layer
-from edgec.fit.problem import State
+from edgec.fit.prices.learned import Layer
+from edgec.fit.program.problem import State
 from edgec.ir.graph import Graph
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import price_of

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import pytest
 
 from edgec.base.options import Optimize, Rows
-from edgec.commands.fit_choice import Built, Setting
-from edgec.commands.fit_learned import Kind, Layer, Learned
-from edgec.commands.fit_noise import Noises
-from edgec.commands.fit_probes import covering_sets, first_sets, states, told_apart
-from edgec.fit.problem import Figures, State
+from edgec.fit.choice import Built, Setting
+from edgec.fit.prices.learned import Kind, Layer, Learned
+from edgec.fit.prices.noise import Noises
+from edgec.fit.prices.probes import covering_sets, first_sets, states, told_apart
+from edgec.fit.program.problem import Figures, State
 from edgec.kernels.family import KernelSpec
 
 NAMES = tuple("abcdefgh")
@@ -153,22 +154,38 @@ def test_builds_correct_prices():
     assert learned.flash_bytes(SPEED) == 1000.0
     assert learned.ram_bytes(SPEED) == 500.0
     # Built as it is; with the same function; of its own kind in another state.
-    assert learned.cycles(SPEED, "x", frozenset("a"), first) == 150.0
-    assert learned.cycles(SPEED, "z", frozenset("b"), first) == 150.0
-    assert learned.cycles(SPEED, "x", frozenset("b"), a_layer(10.0, WIDE, "h")) == 15.0
-    assert learned.cycles(SPEED, "w", frozenset("b"), a_layer(10.0, WIDE, "h")) is None
+    assert learned.cycles(SPEED, "x", frozenset("a"), first, 1.0) == 150.0
+    assert learned.cycles(SPEED, "z", frozenset("b"), first, 1.0) == 150.0
+    assert learned.cycles(SPEED, "x", frozenset("b"), a_layer(10.0, WIDE, "h"), 1.0) == 15.0
     # Layers of the kind take 350 / 300 of their price, "x" 1.5 times: 9 / 7 of what is usual.
+    strange = learned.cycles(SPEED, "w", frozenset("b"), a_layer(30.0, WIDE, "h"), 1.0)
+    assert strange == pytest.approx(35.0)
     third = a_layer(100.0, WIDER, "k")
     other = {"y": (third, frozenset("ab"))}
     learned.take(SPEED, other, built(y=400.0), 1000.0, 500.0)
-    found = learned.cycles(SPEED, "x", frozenset("ab"), a_layer(100.0, WIDER, "l"))
+    found = learned.cycles(SPEED, "x", frozenset("ab"), a_layer(100.0, WIDER, "l"), 1.0)
     assert found == pytest.approx(400.0 * 9 / 7)
-    assert learned.ratio(SPEED, a_layer(1.0, WIDER, "m"), 5.0) == 4.0
+    nowhere = frozenset[str]()
+    assert learned.cycles(SPEED, "w", nowhere, a_layer(1.0, WIDER, "m"), 5.0) == 4.0
     unknown = a_layer(1.0, ("Pool", ("INT8",)), "n")
-    assert learned.ratio(SPEED, unknown, 5.0) == 1.0
+    assert learned.cycles(SPEED, "w", nowhere, unknown, 1.0) == 1.0
     turns = Setting(Optimize.SPEED, None, Rows.ALWAYS)
-    assert learned.cycles(turns, "x", frozenset("a"), first) is None
-    assert learned.ratio(turns, unknown, 5.0) == 5.0
-    assert learned.ratio(turns, third, 5.0) == 20.0
+    assert learned.cycles(turns, "w", nowhere, unknown, 5.0) == 5.0
+    assert learned.cycles(turns, "y", nowhere, third, 5.0) == 2000.0
     assert learned.shows(SPEED, third)
     assert not learned.shows(turns, third)
+
+
+def test_a_build_in_other_code_tells_of_a_layer_more_than_layers_like_it():
+    learned, small = Learned(), replace(SPEED, optimize=Optimize.SIZE)
+    x, y = a_layer(100.0, WIDE, "f"), a_layer(200.0, WIDE, "g")
+    plain = a_layer(50.0, ("Dense", ("INT8", "INT8")), "h")
+    state, nowhere = frozenset("a"), frozenset[str]()
+    wide = {"x": (x, state), "y": (y, state)}
+    learned.take(SPEED, wide, built(x=400.0, y=200.0), 1000.0, 500.0)
+    learned.take(SPEED, {"x": (plain, nowhere)}, built(x=50.0), 1000.0, 500.0)
+    learned.take(small, {"x": (plain, nowhere)}, built(x=60.0), 1000.0, 500.0)
+    # Small code takes 60 / 50 of the time of what was built in both.
+    assert learned.cycles(small, "x", state, x, 1.0) == pytest.approx(480.0)
+    assert learned.cycles(small, "y", state, y, 1.0) == pytest.approx(240.0)
+    assert learned.cycles(small, "x", nowhere, plain, 1.0) == 60.0

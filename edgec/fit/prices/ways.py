@@ -23,9 +23,9 @@ from edgec.base.options import (
     Progress,
     WeightBits,
 )
-from edgec.commands.fit_layers import Layers
-from edgec.commands.fit_learned import Layer
-from edgec.fit.problem import State
+from edgec.fit.prices.layers import Layers
+from edgec.fit.prices.learned import Layer
+from edgec.fit.program.problem import State
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.weightpool import bits_of_layers, narrow_layers

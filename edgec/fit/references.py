@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from edgec.base.errors import EdgecError, MemoryPlanError
 from edgec.base.options import Optimize, Placement, Rows
-from edgec.commands.fit_choice import Built, Point, Setting, needed
-from edgec.commands.fit_prices import Pricing
-from edgec.fit.problem import Bounds
+from edgec.fit.choice import Built, Point, Setting, needed
+from edgec.fit.prices.pricing import Pricing
+from edgec.fit.program.problem import Bounds
 
 _MOST_MIXED = 2
 _UNTOLD = 0.1
@@ -21,7 +21,7 @@ def references(
     bounds: Bounds,
     built: Callable[[Point], Built],
 ) -> tuple[Setting, ...]:
-    """Build int8 codes for each way of code, int16 everywhere, and mixed codes that tell more.
+    """Build int8 codes and int16 codes everywhere, and mixed codes that tell more.
 
     Args:
         settings: those that could help, the usual one first.
@@ -44,6 +44,9 @@ def references(
     points = [Point(setting, ()) for setting in seen.values()]
     if pricing.tensors:
         points.append(Point(usual, pricing.tensors))
+        # Flash is short then, and int16 codes in this code are likely.
+        smaller = (each for each in seen.values() if each.optimize is not usual.optimize)
+        points += [Point(each, pricing.tensors) for each in smaller]
     count, last = 0, None
     for point in points:
         try:

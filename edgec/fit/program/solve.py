@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from edgec.base.errors import ConfigError
-from edgec.fit.problem import Bounds, Problem
+from edgec.fit.program.problem import Bounds, Problem
 
 _SECONDS = 20.0
 """Most time of one program, far above what networks of a microcontroller take."""

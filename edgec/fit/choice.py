@@ -19,7 +19,7 @@ from edgec.base.options import (
     QuantOptions,
     Rows,
 )
-from edgec.fit.problem import Bounds, Figures, State
+from edgec.fit.program.problem import Bounds, Figures, State
 
 _GAIN_NOISE, _GAIN_CYCLES = 1.02, 1.01
 """Gains of less than 0.1 dB, or of a hundredth of the time, are worth no further build."""

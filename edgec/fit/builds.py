@@ -9,9 +9,9 @@ from pathlib import Path
 
 from edgec.base.options import CompileOptions, Precision, Progress
 from edgec.commands.compile import compile_model
-from edgec.commands.fit_check import can_widen
-from edgec.commands.fit_choice import Built
-from edgec.fit.problem import Figures
+from edgec.fit.check import can_widen
+from edgec.fit.choice import Built
+from edgec.fit.program.problem import Figures
 from edgec.kernels.price import BoardPrices
 from edgec.profile import profile
 from edgec.quant.precision.goal import Space

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from edgec.base.errors import BudgetError
-from edgec.fit.problem import Bounds, Figures
-from edgec.fit.solve import Aim
+from edgec.fit.program.problem import Bounds, Figures
+from edgec.fit.program.solve import Aim
 
 _NAMES = {Aim.FLASH: "flash", Aim.RAM: "ram", Aim.CYCLES: "ms", Aim.NOISE: "db"}
 

@@ -10,9 +10,9 @@ from import_models import N, model_of, save
 
 from edgec.base.options import CompileOptions, LayerBits, Optimize, WeightBits
 from edgec.base.options.progress import no_progress
-from edgec.commands.fit_learned import Layer
-from edgec.commands.fit_ways import States, Ways, ways_of
-from edgec.fit.problem import State
+from edgec.fit.prices.learned import Layer
+from edgec.fit.prices.ways import States, Ways, ways_of
+from edgec.fit.program.problem import State
 from edgec.workflow.integer import real_model
 
 RNG = np.random.default_rng(8)

@@ -1,6 +1,6 @@
 """`compile --fit`: the build with the least noise, or the fastest one, within limits.
 
-All choices are priced (`fit_prices`), a mixed-integer program finds the best one (`edgec.fit`), and
+All choices are priced (`prices`), a mixed-integer program finds the best one (`program`), and
 firmware is built from it and traced.  The prices take over what was measured, and the program is
 solved again without what was built, until nothing that it finds promises to be better than the best
 build within the limits.
@@ -8,7 +8,6 @@ build within the limits.
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,15 +15,10 @@ from operator import attrgetter
 from pathlib import Path
 
 from edgec.base.errors import BudgetError, MemoryPlanError
-from edgec.base.options import (
-    CompileOptions,
-    FitLimits,
-    Progress,
-    no_progress,
-)
-from edgec.commands.fit_builds import built_choice, with_space
-from edgec.commands.fit_check import check_fit, check_judged
-from edgec.commands.fit_choice import (
+from edgec.base.options import CompileOptions, FitLimits, Progress, no_progress
+from edgec.fit.builds import built_choice, with_space
+from edgec.fit.check import check_fit, check_judged
+from edgec.fit.choice import (
     Built,
     Fitted,
     Point,
@@ -34,11 +28,11 @@ from edgec.commands.fit_choice import (
     or_infinity,
     settings_of,
 )
-from edgec.commands.fit_missed import missed
-from edgec.commands.fit_prices import Pricing
-from edgec.commands.fit_references import references
-from edgec.fit.problem import Bounds, Figures, Problem
-from edgec.fit.solve import Aim, best
+from edgec.fit.missed import missed
+from edgec.fit.prices.pricing import Pricing
+from edgec.fit.program.problem import Bounds, Figures, Problem
+from edgec.fit.program.solve import Aim, best
+from edgec.fit.references import references
 from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
@@ -46,7 +40,6 @@ from edgec.workflow.integer import Calibration, IntegerModel, RealModel, real_mo
 from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
-_log = logging.getLogger(__name__)
 _MOST_BUILDS = 6
 _MOST_ROUNDS = 40
 _MOST_LISTENS = 12
@@ -101,13 +94,13 @@ class Search:
         exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
-        self._bounds = bounds_of(limits, board.clock_hz)
+        self.bounds = bounds_of(limits, board.clock_hz)
 
         def narrowed(real: RealModel, options: CompileOptions) -> tuple[IntegerModel, Space | None]:
             return with_space(real, board, options, progress, drops=drops)
 
         self.pricing = Pricing(
-            exact, board, self._options, self._space, narrowed, self._bounds.ram_bytes
+            exact, board, self._options, self._space, narrowed, self.bounds.ram_bytes
         )
         copies = replace(self._options, placement=None)
         self.settings = settings_of(limits, self._options, lambda: self.pricing.copies_fit(copies))
@@ -168,10 +161,9 @@ class Search:
                 point = self._quieter(point)
                 expected = self._expected.get(point, expected)
             self._predicted[point] = replace(self.predicted(point), noise=expected)
-            measured = self.built(point).figures
+            self.built(point)
             if self._misses(point):
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
-            _log.info("predicted %s, measured %s", figures, measured)
             found = self._inside()
 
     def _by_chance(self) -> None:
@@ -225,11 +217,13 @@ class Search:
         noises, problem = self.pricing.noises, self._problem(point.setting)
         while self._tries > 0:
             found: list[tuple[float, float, Point]] = []
+            off = noises.measured(point.chosen) / problem.noise(point.chosen)
             for names, figures in problem.beside(point.chosen, self.bounds):
                 near = self._point(point.setting, names)
                 if self._tries <= 0 and not noises.known(near.chosen):
                     continue
-                self._expected.setdefault(near, figures.noise)
+                # What sums of energies miss here they miss beside it, too.
+                self._expected.setdefault(near, off * figures.noise)
                 self._tries -= not noises.known(near.chosen)
                 found.append((noises.measured(near.chosen), figures.cycles, near))
             # By the program's prices, as those beside it.
@@ -269,11 +263,6 @@ class Search:
         """Whether a build is not as accurate as was asked for."""
         noise = self._built[point].figures.noise
         return noise > self.bounds.noise or self._drop(point) > or_infinity(self._limits.drop)
-
-    @property
-    def bounds(self) -> Bounds:
-        """The limits in numbers; prices and plans are made for them, so that they stay."""
-        return self._bounds
 
     @property
     def aim(self) -> Aim:

@@ -1,9 +1,9 @@
-"""Prices of all choices of a network on a board, as `edgec.fit` reads them, and what builds teach.
+"""Prices of all choices of a network on a board, as the program reads them, and what builds teach.
 
-The integer graph is made for some sets of int16 tensors (`fit_probes`) such that every layer is
+The integer graph is made for some sets of int16 tensors (`probes`) such that every layer is
 seen with each state of the tensors at its ends; `kernels.price` prices it there.  What prices do
-not know (compiler flags, caches, int16 codes) is learned from builds (`fit_learned`), and noise
-from measurements (`fit_noise`).  Functions have the sizes that the compiler gives them.
+not know (compiler flags, caches, int16 codes) is learned from builds (`learned`), and noise
+from measurements (`noise`).  Functions have the sizes that the compiler gives them.
 """
 
 from __future__ import annotations
@@ -14,23 +14,16 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from edgec.base.errors import MemoryPlanError
-from edgec.base.options import (
-    CompileOptions,
-    LayerBits,
-    Optimize,
-    Placement,
-    Progress,
-    Rows,
-)
+from edgec.base.options import CompileOptions, LayerBits, Optimize, Placement, Progress, Rows
 from edgec.commands.compile_facts import share_of
 from edgec.commands.compile_placed import placed
-from edgec.commands.fit_choice import Built, Setting
-from edgec.commands.fit_layers import Layers
-from edgec.commands.fit_learned import Layer, Learned
-from edgec.commands.fit_noise import Noises
-from edgec.commands.fit_probes import covering_sets, first_sets, told_apart
-from edgec.commands.fit_ways import States, Ways, ways_of
-from edgec.fit.problem import Cell, Cost, Cut, Figures, Need, Problem, State
+from edgec.fit.choice import Built, Setting
+from edgec.fit.prices.layers import Layers
+from edgec.fit.prices.learned import Layer, Learned
+from edgec.fit.prices.noise import Noises
+from edgec.fit.prices.probes import covering_sets, first_sets, told_apart
+from edgec.fit.prices.ways import States, Ways, ways_of
+from edgec.fit.program.problem import Cell, Cost, Cut, Figures, Need, Problem, State
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import select_kernels
@@ -105,11 +98,6 @@ class Pricing:
         self._ways, self._real = found, real
         self._cells.clear()
         self.noises.offer(found.noises, lambda chosen: self._network(chosen).space)
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """Names of weights of few bits that choices may have."""
-        return () if self._ways is None else tuple(self._ways.asked)
 
     def bits_of(self, chosen: Collection[str]) -> tuple[LayerBits, ...]:
         """Weights of few bits of a choice."""
@@ -218,7 +206,7 @@ class Pricing:
             cells=cells,
             functions=functions,
             needs=self._needs(setting),
-            ways=self.offered,
+            ways=() if self._ways is None else tuple(self._ways.asked),
             noises=self.noises.singles,
             floor=self.noises.floor,
             flash_bytes=self._learned.flash_bytes(setting),
@@ -271,9 +259,7 @@ class Pricing:
     def _cost(self, setting: Setting, name: str, state: State, layer: Layer | None) -> Cost | None:
         if layer is None:
             return None
-        cycles = self._learned.cycles(setting, name, state, layer)
-        if cycles is None:
-            cycles = layer.cycles * self._learned.ratio(setting, layer, self._slower(setting))
+        cycles = self._learned.cycles(setting, name, state, layer, self._slower(setting))
         needed = frozenset(self.code(setting.optimize, [layer]))
         return Cost(cycles, layer.constant_bytes, needed)
 

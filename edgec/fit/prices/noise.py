@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from edgec.fit.problem import State
+from edgec.fit.program.problem import State
 from edgec.quant.precision.goal import Space
 
 _FARTHEST = 4.0
