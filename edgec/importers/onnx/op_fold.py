@@ -20,14 +20,14 @@ _RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class _Fold:
-    """Where blocks lie in an image of two axes."""
+    """Places of blocks in an image of two axes."""
 
     down: WindowAxis
     across: WindowAxis
 
     @property
     def axes(self) -> tuple[WindowAxis, WindowAxis]:
-        """Both axes."""
+        """Its rows, then its columns."""
         return self.down, self.across
 
     @property
