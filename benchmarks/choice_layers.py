@@ -58,8 +58,8 @@ class Layer:
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
         zeros: share of the weights that are zero, anywhere; 0: as many as there happen to be.
-        weight_bits: of weights that are numbers of so few bits, of one bit -1 and 1; 0: weights are
-            bytes.
+        weight_bits: of weights that are numbers of so few bits, of one bit -1 and 1, of 8
+            -127 to 127; 0: small bytes.
     """
 
     height: int
@@ -154,6 +154,8 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     numbers = np.arange(-half, half) if half else np.arange(-40, 41)
     if layer.weight_bits == 1:
         numbers = np.array([-1, 1])
+    if layer.weight_bits == 8:
+        numbers = numbers[1:]  # -128 is a code of no weight
     weights = rng.choice(numbers, (filters, *layer.kernel, depth)).astype(np.int8)
     if layer.zeros:
         weights[rng.random(weights.shape) < layer.zeros] = 0

@@ -59,6 +59,8 @@ _TRAINING_TABLES = (
     (48, 500, 2),
 )
 """Depth, filters, and bits, with filters enough for tables."""
+_TRAINING_BYTES = ((64, 64), (128, 30), (256, 128), (300, 65), (640, 33), (512, 16), (96, 200))
+"""Depth and filters."""
 _TRAINING_IMAGES = (
     (1, 2, 32, 16, (1, 1), 1, False),
     (1, 3, 32, 16, (1, 1), 1, False),
@@ -448,16 +450,17 @@ def training() -> list[Layer]:
 
 
 def packed_rows() -> list[Layer]:
-    """Products of one row with weights of 1 to 4 bits, and, every second one, with an addition: to
-    fit the prices of Cortex-A to.
+    """Products of one row with weights of 1 to 4 bits, and, every second one, with an addition; and
+    with weights of all bytes: to fit the prices of Cortex-A to.
 
-    They are packed whatever that takes, so that no choice can be judged on them.
+    Weights of few bits are packed whatever that takes, so that no choice can be judged on them.  In
+    bytes the other layers' weights are so small that two blocks of products fit 16 bits.
     """
     shapes = [(depth, filters, bits) for bits in (2, 3, 4) for depth, filters in _TRAINING_PACKED]
     return [
         Layer(1, 1, depth, filters, residual=number % 2 > 0, weight_bits=bits)
         for number, (depth, filters, bits) in enumerate([*shapes, *_TRAINING_TABLES])
-    ]
+    ] + [Layer(1, 1, depth, filters, weight_bits=8) for depth, filters in _TRAINING_BYTES]
 
 
 def held_out() -> list[Layer]:
