@@ -158,7 +158,7 @@ class Dense1x32Table(NeonLayer):
 
     @property
     def factor(self) -> int:
-        """What a sum of levels is multiplied by: a weight of one bit is twice its digit, less 1."""
+        """Factor of a sum of levels: a weight of one bit is twice its digit, less 1."""
         return self.step * (2 if self.bits == 1 else 1)
 
     @property
