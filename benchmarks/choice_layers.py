@@ -58,7 +58,8 @@ class Layer:
         bits: of inputs and weights, where both are bit planes; y `SIGNS` are planes, too, as many
             as those of x.  No bits of weights: the layer makes planes of codes.
         zeros: share of the weights that are zero, anywhere; 0: as many as there happen to be.
-        weight_bits: of weights that are numbers of so few bits; 0: weights are bytes.
+        weight_bits: of weights that are numbers of so few bits, of one bit -1 and 1, of 8
+            -127 to 127; 0: small bytes.
     """
 
     height: int
@@ -150,8 +151,12 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     group = layer.groups if layer.filters else layer.channels
     filters, depth = layer.filters or layer.channels, layer.channels // group
     half = 1 << layer.weight_bits - 1 if layer.weight_bits else 0
-    least, most = (-half, half - 1) if half else (-40, 40)
-    weights = rng.integers(least, most + 1, (filters, *layer.kernel, depth)).astype(np.int8)
+    numbers = np.arange(-half, half) if half else np.arange(-40, 41)
+    if layer.weight_bits == 1:
+        numbers = np.array([-1, 1])
+    if layer.weight_bits == 8:
+        numbers = numbers[1:]  # -128 is a code of no weight
+    weights = rng.choice(numbers, (filters, *layer.kernel, depth)).astype(np.int8)
     if layer.zeros:
         weights[rng.random(weights.shape) < layer.zeros] = 0
     names = [

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 from choice_layers import Layer, graph_of, measure, nodes_of
-from choice_shapes import held_out, training
+from choice_shapes import held_out, packed_rows, training
 
 from edgec.commands.tune_search import CLOSE
 from edgec.kernels.choice.estimate import Estimator
@@ -223,10 +223,12 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="folder for what is measured, to use it again")
     parser.add_argument("--family", default="", help="fit or judge only layers of this family")
     args = parser.parse_args()
-    layers = training() if args.what == "fit" else held_out()
-    found = {
-        core: ways_of(of_family(layers, core, args.family), core, args.keep) for core in args.cores
-    }
+    found = {}
+    for core in args.cores:
+        layers = training() if args.what == "fit" else held_out()
+        if args.what == "fit" and load_board(BOARDS[core]).linux is not None:
+            layers += packed_rows()
+        found[core] = ways_of(of_family(layers, core, args.family), core, args.keep)
     if args.what == "fit":
         write(
             {

@@ -46,6 +46,21 @@ _TRAINING_PACKED = (
     (1400, 4),
 )
 """Depth and filters."""
+_TRAINING_TABLES = (
+    (128, 128, 1),
+    (200, 64, 1),
+    (512, 96, 1),
+    (640, 31, 1),
+    (90, 250, 1),
+    (128, 256, 2),
+    (200, 190, 2),
+    (512, 128, 2),
+    (640, 128, 2),
+    (48, 500, 2),
+)
+"""Depth, filters, and bits, with filters enough for tables."""
+_TRAINING_BYTES = ((64, 64), (128, 30), (256, 128), (300, 65), (640, 33), (512, 16), (96, 200))
+"""Depth and filters."""
 _TRAINING_IMAGES = (
     (1, 2, 32, 16, (1, 1), 1, False),
     (1, 3, 32, 16, (1, 1), 1, False),
@@ -431,8 +446,21 @@ def training() -> list[Layer]:
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
         + _grouped(_TRAINING_GROUPS)
         + _sparse(_TRAINING_SPARSE)
-        + _packed(_TRAINING_PACKED)
     )
+
+
+def packed_rows() -> list[Layer]:
+    """Products of one row with weights of 1 to 4 bits, and, every second one, with an addition; and
+    with weights of all bytes: to fit the prices of Cortex-A to.
+
+    Weights of few bits are packed whatever that takes, so that no choice can be judged on them.  In
+    bytes the other layers' weights are so small that two blocks of products fit 16 bits.
+    """
+    shapes = [(depth, filters, bits) for bits in (2, 3, 4) for depth, filters in _TRAINING_PACKED]
+    return [
+        Layer(1, 1, depth, filters, residual=number % 2 > 0, weight_bits=bits)
+        for number, (depth, filters, bits) in enumerate([*shapes, *_TRAINING_TABLES])
+    ] + [Layer(1, 1, depth, filters, weight_bits=8) for depth, filters in _TRAINING_BYTES]
 
 
 def held_out() -> list[Layer]:
@@ -543,18 +571,6 @@ def _sparse(shapes: Sequence[tuple[int, int, int, float]]) -> list[Layer]:
         Layer(1, rows, depth, filters, zeros=zeros, residual=True)
         for rows, depth, filters, zeros in shapes
         if rows > 1  # nobody has measured additions at the end of dense products of one row
-    ]
-
-
-def _packed(shapes: Sequence[tuple[int, int]]) -> list[Layer]:
-    """Products of one row with weights of 2, 3 and 4 bits, and, every second one, with an addition.
-
-    They are packed whatever that takes, so that no choice can be judged on them.
-    """
-    return [
-        Layer(1, 1, depth, filters, residual=number % 2 > 0, weight_bits=bits)
-        for bits in (2, 3, 4)
-        for number, (depth, filters) in enumerate(shapes)
     ]
 
 

@@ -3,6 +3,7 @@
     python benchmarks/few_bits.py                  # Cortex-A53, C2 to C11
     python benchmarks/few_bits.py a53 a7 --layers C2 C9
     python benchmarks/few_bits.py m4 m0plus m3     # cycles of small layers
+    python benchmarks/few_bits.py a53 a7 --rows    # one row by weights of few bits
 
 Layers and their names are those that Cowan et al. 2018, "Automating Generation of Low Precision
 Deep Learning Operators" (arXiv 1810.11066), take from ResNet-18; here they multiply signs (W1A1)
@@ -13,6 +14,9 @@ oracle.  int8 is the same layer by the kernel that edgec chooses for it; int16 h
 and int8 weights, by the plain C that edgec has for it on Cortex-A.  Packing the bits of an int8
 tensor is a step of its own (its cost is that of an element); so is the little layer that makes
 outputs of bits.
+
+With `--rows` the layers are fully connected ones of one row, int8 activations and weights of 1 to 4
+bits, which stay packed, beside weights in bytes.
 """
 
 from __future__ import annotations
@@ -26,8 +30,9 @@ from pathlib import Path
 import numpy as np
 from built import firmware_of
 from choice_planes import PlaneShape, add_layer, add_planes
+from choice_prices import BOARDS
 from neon_kernels import measure
-from pool_layers import BOARDS, step_cycles
+from pool_layers import step_cycles
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
@@ -91,6 +96,16 @@ SMALL = {
 """Layers that fit microcontrollers."""
 PAIRS = {"W1A2": (1, 2), "W2A2": (2, 2)}
 """Bits of weights and of activations."""
+ROWS = ((256, 128), (640, 128), (128, 512), (640, 512))
+"""Columns and filters of layers of one row: an autoencoder's, and gates of a recurrent layer."""
+WEIGHTS = {
+    "W1A8": (-1, 1),
+    "W2A8": (-2, -1, 0, 1),
+    "W3A8": tuple(range(-4, 4)),
+    "W4A8": tuple(range(-8, 8)),
+    "int8": tuple(range(-127, 128)),
+}
+"""Weights of layers of one row."""
 
 
 class _Layers:
@@ -179,6 +194,23 @@ def of_planes(layer: Layer, w_planes: int, x_planes: int) -> Graph:
     return made.finished(add_layer(builder, last, y, "last", _CODES, made.rng))
 
 
+def of_row(depth: int, filters: int, values: Sequence[int]) -> Graph:
+    """The layer "y" of one row, with weights of some values."""
+    builder, rng = GraphBuilder("row"), np.random.default_rng(1)
+    x = builder.value(Value("x", (1, depth), DType.INT8, _CODES))
+    builder.inputs.append(x)
+    numbers = (
+        rng.choice(np.array(values), (filters, depth)).astype(np.int8),
+        rng.integers(-999, 1000, filters).astype(np.int32),
+        np.full(filters, (1 << 30) // max(values), np.int32),
+    )
+    inputs = [x, *(builder.constant(f"c{at}", array) for at, array in enumerate(numbers))]
+    y = builder.value(Value("y", (1, filters), DType.INT8, _CODES))
+    builder.node("y", qops.QGemm(qops.Requant31(40, 3)), inputs, [y])
+    builder.outputs.append(y)
+    return builder.build()
+
+
 def costs(graph: Graph, board: Board) -> dict[str, int]:
     """Instructions of each step, or cycles, by the name of its output."""
     if board.linux is not None:
@@ -228,16 +260,32 @@ def show(core: str, names: Sequence[str]) -> None:
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
+def show_rows(core: str) -> None:
+    """A Markdown table of layers of one row on one core."""
+    board = load_board(BOARDS[core])
+    what = "instructions" if board.linux is not None else "cycles"
+    print(f"\n| {core}, {what} a weight | {' | '.join(WEIGHTS)} |")
+    print(f"|---{'|---:' * len(WEIGHTS)}|")
+    for depth, filters in ROWS:
+        found = [costs(of_row(depth, filters, each), board)["y"] for each in WEIGHTS.values()]
+        cells = " | ".join(f"{cost / (depth * filters):.3f}" for cost in found)
+        print(f"| {depth} to {filters} | {cells} |", flush=True)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=["a53"], help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--layers", nargs="+", default=[], choices=LAYERS, help="on Cortex-A")
+    parser.add_argument("--rows", action="store_true", help="layers of one row, int8 activations")
     args = parser.parse_args()
     for core in set(args.cores) - set(BOARDS):
         parser.error(f"{core} is no core of {', '.join(BOARDS)}")
     for core in args.cores:
-        show(core, args.layers)
+        if args.rows:
+            show_rows(core)
+        else:
+            show(core, args.layers)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,7 @@ from edgec.kernels.neon.add_s8_neon import FAMILY as NEON_TFLITE_ADD
 from edgec.kernels.neon.attention import FAMILY as NEON_ATTENTION
 from edgec.kernels.neon.binary_4x4_neon import FAMILY as NEON_BINARY
 from edgec.kernels.neon.dense_1x4_packed_neon import FAMILY as NEON_DENSE_1X4_PACKED
+from edgec.kernels.neon.dense_1x32_table_neon import FAMILY as NEON_DENSE_1X32_TABLE
 from edgec.kernels.neon.dense_4x4_s8_neon import FAMILY as NEON_DENSE_4X4
 from edgec.kernels.neon.dense_4x16_s16_neon import FAMILY as NEON_DENSE_4X16
 from edgec.kernels.neon.dense_8x8_s8_dot import FAMILY as DOT_DENSE_8X8
@@ -116,6 +117,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
     GENERIC_SPARSE_ROWS,
+    NEON_DENSE_1X32_TABLE,
     NEON_DENSE_1X4_PACKED,
     DSP_DENSE_1X4_PACKED,
     PACKED_FILTERS,

@@ -81,6 +81,7 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             | s.Dense1x4S16M0()
             | s.Dense1x4Packed()
             | s.Dense1x4PackedNeon()
+            | s.Dense1x32Table()
         ):
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]

@@ -61,6 +61,7 @@ from edgec.kernels.neon.add_s8_neon import TfliteAddNeon
 from edgec.kernels.neon.attention import AttentionNeon
 from edgec.kernels.neon.binary_4x4_neon import Binary4x4
 from edgec.kernels.neon.dense_1x4_packed_neon import Dense1x4PackedNeon
+from edgec.kernels.neon.dense_1x32_table_neon import Dense1x32Table
 from edgec.kernels.neon.dense_4x4_s8_neon import Dense4x4
 from edgec.kernels.neon.dense_4x16_s16_neon import Dense4x16
 from edgec.kernels.neon.dense_8x8_s8_dot import Dense8x8
@@ -104,6 +105,7 @@ __all__ = [
     "Dense1x4Packed",
     "Dense1x4PackedNeon",
     "Dense1x4S16M0",
+    "Dense1x32Table",
     "Dense2x2",
     "Dense3x2",
     "Dense4x2",

@@ -6,7 +6,7 @@ EDGEC_SEPARATE void dense_1x4_packed_neon_s8_0(const int8_t *x, int8_t *y, int8_
     const int32_t row0 = 0;
     const int16x8_t y_zero_point = vdupq_n_s16((int16_t)p.y_zero_point);
     int8_t *const row = scratch;
-    /* What digits are more than weights. */
+    /* Digits exceed weights by this in sum. */
     const int32x4_t excess = vdupq_n_s32(edgec_digits_row(x, row, DEPTH, 256) * 2);
     const int8_t *weights = p.weights;
     int32_t o = 0;

@@ -58,6 +58,12 @@ CASES: dict[str, KernelSpec] = {
     "dense_1x4_packed_neon_of_4": s.Dense1x4PackedNeon(40, 9, 4, 0, tflite31=TWICE),
     "dense_1x4_packed_neon_added": s.Dense1x4PackedNeon(64, 8, 4, 32, 12),
     "dense_1x4_packed_neon_to_s16": s.Dense1x4PackedNeon(64, 8, 2, 31, typed=_TO_S16),
+    "dense_1x32_table_neon": s.Dense1x32Table(200, 130, 2, 1, 38, full_range=True),
+    "dense_1x32_table_signs": s.Dense1x32Table(64, 40, 1, 127, 0, tflite31=TWICE),
+    "dense_1x32_table_added": s.Dense1x32Table(64, 64, 1, 1, 32, 12),
+    "dense_1x32_table_of_table": s.Dense1x32Table(
+        64, 33, 2, 1, 9, rescale16=Rescale16(INDEX, table=True)
+    ),
     "dense_8x8": s.Dense8x8(Window(1, 21, 32, 1, 21, 1, 1, 1, 1, 0, 0, 1, 1), 13, 38),
     "dense_8x8_single": s.Dense8x8(Window(1, 1, 37, 1, 1, 1, 1, 1, 1, 0, 0, 1, 1), 10, 30),
     "dense_8x8_strip": s.Dense8x8(Window(8, 16, 16, 8, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 38, 12),

@@ -114,6 +114,7 @@ def _compiles(name: str, target: tuple[str, ...]) -> bool:
         return False
     spec = KERNELS[name]
     a64 = getattr(spec, "paired", False) or getattr(spec, "has_sixteen", False)
+    a64 = a64 or "dense_1x32_table_neon" in spec.template.parts
     if name == "lut_neon" or a64:
         return compiler.startswith("aarch64")
     return name not in _NEON or "-linux-" in compiler

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from choice_layers import Layer, graph_of, nodes_of
 from choice_prices import BOARDS, Way, fit
-from choice_shapes import held_out, training
+from choice_shapes import held_out, packed_rows, training
 from lower_samples import NetBuilder
 from random_transformer import Layer as TransformerLayer
 from targets import bare_target
@@ -48,6 +48,21 @@ def test_all_parts_of_a_call_have_a_price(board: str) -> None:
             cycles = estimator.cycles(each.family, each.spec)
             assert cycles is not None, (each.spec.describe(), each.spec.family)
             assert cycles > 0
+
+
+@pytest.mark.parametrize("board", ["raspberry_pi_3", "raspberry_pi_2", "raspberry_pi_5"])
+def test_rows_by_weights_of_few_bits_have_a_price_with_neon(board: str) -> None:
+    target = Target.of(load_board(board))
+    estimator, found = Estimator.of(target), set()
+    graph = graph_of(packed_rows())
+    for node in graph.nodes:
+        first = kernel_candidates(graph, node, target)[0]
+        cycles = estimator.cycles(first.family, first.spec)
+        assert cycles is not None and cycles > 0, first.spec.describe()
+        found.add(first.spec.family)
+    tables = {"dense_1x32_table_neon"} if target.is_aarch64 else set()
+    in_bytes = {"dense_8x8_s8_dot"} if target.has_dot_product else {"dense_4x4_s8_neon"}
+    assert found == {"dense_1x4_packed_neon"} | tables | in_bytes
 
 
 def test_the_sets_have_no_layer_in_common() -> None:
