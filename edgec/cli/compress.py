@@ -74,8 +74,9 @@ def compress(
         int | None,
         typer.Option(
             metavar="1..8",
-            help="With --bits and --calibration: layers with such weights read numbers of so few "
-            "bits, whose step errs least on the data (default: 8).",
+            help="With --bits, and --calibration or --train: layers with such weights read numbers "
+            "of so few bits, whose step errs least on the data and is learned in a training "
+            "(default: 8).",
         ),
     ] = None,
     weight_types: WeightTypesOption = None,

@@ -136,20 +136,14 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
 
 
 def _check_activations(job: Job) -> None:
-    """Refuse activations of few bits without data, and in a training.
+    """Refuse activations of few bits without data.
 
     Raises:
-        ConfigError: one of these.
+        ConfigError: there are none.
     """
-    if job.train is not None:
+    if job.calibration is None and job.train is None:
         raise ConfigError(
-            "the training rounds weights, not activations",
+            "the steps are those of least error on data, or learned from there",
             where="--activation-bits",
-            hint="leave out --train, or train with QONNX's Quant and compile that file",
-        )
-    if job.calibration is None:
-        raise ConfigError(
-            "the steps are those of least error on data",
-            where="--activation-bits",
-            hint="add --calibration",
+            hint="add --calibration, or --train",
         )

@@ -1,9 +1,9 @@
 """Training with PyTorch that simulates the arithmetic of firmware.
 
 Owns: what a user trains with (`options`), REAL graphs as PyTorch networks (`operators`, `layers`,
-`network`, `ranges`), the run itself (`run`, `batches`, `checkpoint`), and two students: networks
-with weight pools (`pooled`), and networks that compute in the integers of an annotated graph
-(`integers`).  The only importer of torch, which is loaded when training starts.
+`network`, `ranges`, `steps`), the run itself (`run`, `batches`, `checkpoint`), and two students:
+networks with weight pools (`pooled`), and networks that compute in the integers of an annotated
+graph (`integers`).  The only importer of torch, which is loaded when training starts.
 May import: layers below.
 """
 

@@ -13,9 +13,11 @@ from edgec.base.errors import TrainingError
 from edgec.finetune.layers import Layer
 from edgec.finetune.operators import Operator, operator, unsupported
 from edgec.finetune.ranges import Range
+from edgec.finetune.steps import LearnedStep
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.logits import before_probabilities, is_sigmoid
+from edgec.weightpool.few_codes import few_codes_of
 
 _MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
 """Operators whose output has the range of their input."""
@@ -39,6 +41,7 @@ class Network(nn.Module):
         layers: the convolutions and matrix products by node name.
         ranges: ranges of the inputs of pooled layers, by the Clip or value that they belong to.
         bits: width of the activations that pooled layers see.
+        roundings: numbers of few bits that the graph gives pooled layers to read, by their value.
     """
 
     def __init__(self, graph: Graph, pooled: Sequence[str] = ()) -> None:
@@ -46,7 +49,8 @@ class Network(nn.Module):
 
         Args:
             graph: REAL stage.
-            pooled: names of the nodes whose input is rounded to `bits`.
+            pooled: names of the nodes whose input is rounded to `bits`, or to the few bits that
+                the graph says.
 
         Raises:
             TrainingError: an operator that cannot be trained, several outputs.
@@ -57,14 +61,22 @@ class Network(nn.Module):
         self.bits = 8
         nodes = graph.replace(outputs=(self.output,)).pruned().nodes
         self.layers: dict[str, Layer] = {}
-        self._steps: list[_Step | Layer] = []
-        for node in nodes:
-            self._steps.append(self._step(node))
+        self.roundings = self._roundings(nodes, pooled)
+        rounds = {each.node.name: each for each in self.roundings.values()}
+        inside = {node.name for each in rounds.values() for node in each.found.nodes[:-1]}
+        outer = [node for node in nodes if node.name not in inside]
+        self._steps = [rounds.get(node.name) or self._step(node) for node in outer]
         self._modules_of_layers = nn.ModuleList(self.layers.values())
         self._names = self._keep_constants(nodes)
         self.ranges: dict[str, Range] = {}
-        self._sources = {name: self._range_of(self.layers[name].node.first) for name in pooled}
+        read = {name: self.layers[name].node.first for name in pooled}
+        self._sources = {
+            name: self._range_of(value)
+            for name, value in read.items()
+            if value not in self.roundings
+        }
         self._modules_of_ranges = nn.ModuleList(self.ranges.values())
+        self._modules_of_roundings = nn.ModuleList(self.roundings.values())
 
     @property
     def classes(self) -> int:
@@ -84,6 +96,8 @@ class Network(nn.Module):
                 if key is not None and (source, self.bits) not in rounded:
                     rounded[source, self.bits] = self.ranges[key].rounded(x, self.bits)
                 values[node.output] = step(x if key is None else rounded[source, self.bits])
+            elif isinstance(step, LearnedStep):
+                values[node.output] = step(values[step.found.source])
             elif node.name in self.ranges:
                 values[node.output] = self.ranges[node.name].clipped(values[source])
             else:
@@ -96,6 +110,13 @@ class Network(nn.Module):
     def norms(self) -> list[nn.BatchNorm2d]:
         """The normalizations after convolutions."""
         return [layer.norm for layer in self.layers.values() if layer.norm is not None]
+
+    def _roundings(self, nodes: Sequence[Node], pooled: Sequence[str]) -> dict[str, LearnedStep]:
+        graph, found = self.graph, {}
+        for value in {node.first: None for node in nodes if node.name in pooled}:
+            if codes := few_codes_of(graph, value):
+                found[value] = LearnedStep(codes, math.prod(graph.shape(value)))
+        return found
 
     def _step(self, node: Node) -> _Step | Layer:
         if not isinstance(node.attrs, ops.Conv | ops.Gemm):

@@ -29,7 +29,8 @@ def finetune(
     Weights keep their pool and layers; vectors, indices, scales, biases, gamma and beta of norms,
     and the weights that are not pooled are trained, batch normalization is put after each
     convolution and folded again, and the activations that pooled layers read get a fixed range
-    (``Clip(0, high)``).
+    (``Clip(0, high)``).  Where the graph rounds these to few bits, the step is trained instead
+    (`finetune.steps`).
 
     Args:
         graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: its weights were pooled.

@@ -1,4 +1,4 @@
-"""A trained network back to a graph: normalizations folded, pools and whole numbers as int8."""
+"""A trained network back to a graph: normalizations folded, weights as int8, steps learned."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ def trained(graph: Graph, network: Network, pools: Sequence[TrainedWeights]) -> 
             builder.put(replace(node, attrs=ops.Clip(0.0, high)))
         elif constants := network.norm_constants(node):
             _put_norm(builder, node, network, constants)
+    for each in network.roundings.values():
+        each.found.put(builder, float(each.step.detach()))
     return builder.build()
 
 
