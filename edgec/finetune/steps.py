@@ -58,7 +58,7 @@ class LearnedStep(nn.Module):
 
         Args:
             found: the nodes that round.
-            elements: of the value, for one sample.
+            elements: numbers that the value has, of one sample.
         """
         super().__init__()
         self.found = found
