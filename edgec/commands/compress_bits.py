@@ -37,6 +37,8 @@ _RATE = 5e-4
 The start is nearly as good as the float network: the rate of pools, four times this, spoils more of
 it than a short training mends (docs/few-bits.md).
 """
+_RATE_OF_BOTH = 1e-3
+"""The same with activations of few bits, where there is more to mend."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,8 @@ def narrow_model(job: Job, options: BitsOptions, progress: Progress = no_progres
 
     each = loaded(job, training, options.compilation, progress, check)
     graph = narrowed(each.model.graph, each.calibration, options.weights, progress)
-    plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels, rate=_RATE)
+    rate = _RATE_OF_BOTH if options.weights.activation_bits < MAX_ACTIVATION_BITS else _RATE
+    plain = FinetuneOptions(bits=(8,), levels=options.weights.bits.levels, rate=rate)
     graph, epochs = tuned(each, graph, recipe_of(job, training, plain), progress)
     report = narrow_report(each.model.graph, graph, each.calibration, options.weights)
     data = exported(graph, options.types, qonnx=options.qonnx)
