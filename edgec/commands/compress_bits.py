@@ -38,7 +38,7 @@ The start is nearly as good as the float network: the rate of pools, four times 
 it than a short training mends (docs/few-bits.md).
 """
 _RATE_OF_BOTH = 1e-3
-"""The same with activations of few bits, where there is more to mend."""
+"""Peak of the learning rate with activations of few bits, where there is more to mend."""
 
 
 @dataclass(frozen=True, slots=True)
