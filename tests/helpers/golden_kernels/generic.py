@@ -128,6 +128,8 @@ CASES: dict[str, KernelSpec] = {
     "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
     "resize_linear": s.ResizeLinear(4, 8, 8, 8),
     "resize_linear_half_away": s.ResizeLinear(4, 8, 8, 8, half_away=True),
+    "resize_linear_few": s.ResizeLinear(4, 3, 8, 8),
+    "resize_linear_few_half_away": s.ResizeLinear(4, 3, 8, 8, half_away=True),
     "reduce_min": s.Reduce(ReduceKind.MIN, DType.INT16, *_ROWS, None),
     "reduce_l1": s.Reduce(ReduceKind.L1, DType.INT8, *_ROWS, qops.Requant31(30)),
     "reduce_l2": s.Reduce(ReduceKind.L2, DType.INT8, *_ROWS, qops.Requant31(31), 6),
