@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.base.errors import ConfigError
-from edgec.base.options import IntegerOptions
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import IntegerOptions, WeightPoolOptions
 from edgec.base.samples import SampleFile, load_given, save_npz
+from edgec.weightpool.layers import choose_layers
 from edgec.workflow.accuracy import float_classes
 from edgec.workflow.integer import graph_side, input_specs, real_model
 
@@ -35,6 +36,25 @@ class Prepared:
     float_share: float
     labelled: bool
     note: str
+
+
+def can_pool(model: Path, options: IntegerOptions) -> bool:
+    """Whether a model has a layer whose weights can be pooled.
+
+    Args:
+        model: its file.
+        options: shapes and fixed inputs of the model.
+
+    Raises:
+        EdgecError: the model cannot be read.
+    """
+    if model.suffix.lower() != ".onnx":  # pools are made of float weights
+        return False
+    try:
+        choose_layers(real_model(model, None, options).graph, WeightPoolOptions())
+    except WeightPoolError:
+        return False
+    return True
 
 
 def prepared(

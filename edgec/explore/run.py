@@ -17,7 +17,7 @@ from edgec.commands.output_folder import default_folder
 from edgec.commands.preflight import check_compile
 from edgec.explore.cluster import Place, Run, dask_cluster, processes, wait
 from edgec.explore.front import Point, check_any, front_of
-from edgec.explore.prepare import prepared
+from edgec.explore.prepare import can_pool, prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in
 from edgec.explore.space import DEFAULT, space_of
 from edgec.explore.storage import Beat, is_file, open_storage
@@ -228,7 +228,7 @@ def task_of(asked: Asked) -> Task:
     texts = [
         None if f.normalize is None else asked.normalize for f in (found.calibration, found.data)
     ]
-    floats = all(model.suffix.lower() == ".onnx" for model in asked.models)
+    pools = all(can_pool(model, options) for model in asked.models)
     boards = [_board(each) for each in asked.boards]
     return Task(
         models={model.stem: str(model.absolute()) for model in asked.models},
@@ -238,7 +238,7 @@ def task_of(asked: Asked) -> Task:
         data_normalize=texts[1],
         float_share=found.float_share,
         labelled=found.labelled,
-        space=space_of([m.stem for m in asked.models], boards, asked.vary, floats=floats),
+        space=space_of([m.stem for m in asked.models], boards, asked.vary, pools=pools),
         limits=asked.fit or "",
         seed=asked.seed,
         shapes=asked.shapes,

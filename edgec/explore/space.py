@@ -113,7 +113,7 @@ _SAME_AS_DEFAULT = {
 
 
 def space_of(
-    models: Sequence[str], boards: Sequence[str], texts: Sequence[str], *, floats: bool = True
+    models: Sequence[str], boards: Sequence[str], texts: Sequence[str], *, pools: bool = True
 ) -> Space:
     """The space of a search.
 
@@ -122,7 +122,7 @@ def space_of(
         boards: the boards, one or more.
         texts: values that the user names, ``KNOB=VALUE/VALUE``; one value fixes a knob.  Where
             `fit` has values, knobs that it chooses itself stay as they are, unless they are named.
-        floats: the models hold float weights, which can be pooled.
+        pools: the models have layers whose weights can be pooled.
 
     Raises:
         ConfigError: no such knob or value, a knob twice.
@@ -130,7 +130,7 @@ def space_of(
     space: dict[str, tuple[str, ...]] = {"model": tuple(models), "board": tuple(boards)}
     for name, knob in KNOBS.items():
         space[name] = tuple(v for v in knob.values if v != _SAME_AS_DEFAULT.get(name))
-    if not floats:
+    if not pools:
         space["pool"] = (DEFAULT,)
     named = set()
     for text in texts:

@@ -20,14 +20,14 @@ from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantiz
 
 
 def with_space(
-    real: RealModel, board: Board, options: CompileOptions, progress: Progress, *, drops: bool
+    real: RealModel, options: CompileOptions, board: Board, progress: Progress, *, drops: bool
 ) -> tuple[IntegerModel, Space | None]:
     """The model with int8 codes, and the tensors that could have int16 codes.
 
     Args:
         real: the model with its calibration data.
-        board: a microcontroller.
         options: those of the user.
+        board: a microcontroller.
         progress: told what is being done.
         drops: whether decisions are to be counted.
 

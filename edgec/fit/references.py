@@ -21,7 +21,7 @@ def references(
     bounds: Bounds,
     built: Callable[[Point], Built],
 ) -> tuple[Setting, ...]:
-    """Build int8 codes and int16 codes everywhere, and mixed codes that tell more.
+    """Build int8 codes for each way of code, int16 everywhere, and mixed codes that tell more.
 
     Args:
         settings: those that could help, the usual one first.
@@ -44,9 +44,6 @@ def references(
     points = [Point(setting, ()) for setting in seen.values()]
     if pricing.tensors:
         points.append(Point(usual, pricing.tensors))
-        # Flash is short then, and int16 codes in this code are likely.
-        smaller = (each for each in seen.values() if each.optimize is not usual.optimize)
-        points += [Point(each, pricing.tensors) for each in smaller]
     count, last = 0, None
     for point in points:
         try:

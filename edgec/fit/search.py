@@ -8,9 +8,11 @@ build within the limits.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from pathlib import Path
 
@@ -33,10 +35,9 @@ from edgec.fit.prices.pricing import Pricing
 from edgec.fit.program.problem import Bounds, Figures, Problem
 from edgec.fit.program.solve import Aim, best
 from edgec.fit.references import references
-from edgec.quant.precision.goal import Space
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
-from edgec.workflow.integer import Calibration, IntegerModel, RealModel, real_model
+from edgec.workflow.integer import Calibration, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.said_front_end import with_said_front_end
 
@@ -91,14 +92,11 @@ class Search:
         real = real_model(self._source, self._samples, self._options, self._progress, front)
         self.real = with_labels(real, self._options.labels)
         drops = limits.drop is not None
-        exact, self._space = with_space(self.real, board, self._options, progress, drops=drops)
+        narrowed = partial(with_space, board=board, progress=progress, drops=drops)
+        exact, self._space = narrowed(self.real, self._options)
         check_judged(limits, is_measured=self._space is not None)
         progress("pricing choices")
         self.bounds = bounds_of(limits, board.clock_hz)
-
-        def narrowed(real: RealModel, options: CompileOptions) -> tuple[IntegerModel, Space | None]:
-            return with_space(real, board, options, progress, drops=drops)
-
         self.pricing = Pricing(
             exact, board, self._options, self._space, narrowed, self.bounds.ram_bytes
         )
@@ -149,7 +147,7 @@ class Search:
                 break
             if self.pricing.quantizes_beyond(point.chosen, _MOST_NETWORKS):
                 break
-            if self._replanned(point):
+            if self._replanned(point) or self._shown(point):
                 continue
             figures = self.predicted(point)
             if found is not None and not self._gains(figures, self._built[found].figures):
@@ -165,6 +163,17 @@ class Search:
             if self._misses(point):
                 bounds = replace(bounds, noise=_TIGHTER * min(bounds.noise, figures.noise))
             found = self._inside()
+
+    def _shown(self, point: Point) -> bool:
+        """Build int16 codes everywhere in the code of a choice, before any other of this code."""
+        optimize = point.setting.optimize
+        if not point.int16 or any(p.int16 and p.setting.optimize is optimize for p in self._built):
+            return False
+        with contextlib.suppress(MemoryPlanError):
+            self.built(Point(point.setting, self.pricing.tensors))
+            self._references_built += 1
+            return True  # prices are others now
+        return False
 
     def _by_chance(self) -> None:
         """Build the best of some random choices, if it is better than the program's.
@@ -246,12 +255,17 @@ class Search:
 
     def _inside(self) -> Point | None:
         """The best of the builds that are within the limits."""
-        inside = [
+        inside = self._within(self.bounds)
+        return min(inside, key=lambda p: self._order(self._built[p].figures), default=None)
+
+    def _within(self, bounds: Bounds) -> list[Point]:
+        """The builds within limits that lose no more decisions than was asked for."""
+        most = or_infinity(self._limits.drop)
+        return [
             point
             for point, built in self._built.items()
-            if built.figures.excess(self.bounds) <= 0.0 and not self._misses(point)
+            if built.figures.excess(bounds) <= 0.0 and self._drop(point) <= most
         ]
-        return min(inside, key=lambda p: self._order(self._built[p].figures), default=None)
 
     def _order(self, figures: Figures) -> tuple[float, float]:
         return (figures.noise if self.aim is Aim.NOISE else 0.0), figures.cycles
@@ -363,21 +377,11 @@ class Search:
                 others = replace(self.bounds, **{aim.value: math.inf})
                 point = self.best(others, aim)  # of choices that were not built
                 found = [] if point is None else [self._as_built(point, others)]
-                found += self._built_within(others)
+                found += [self._built[each].figures for each in self._within(others)]
                 if found:
                     alone[aim] = min(found, key=attrgetter(aim.value))
         built = [each.figures for each in self._built.values()]
         return missed(built, alone, self.bounds, self._board.clock_hz)
-
-    def _built_within(self, bounds: Bounds) -> list[Figures]:
-        """Figures of the builds within limits."""
-        most = or_infinity(self._limits.drop)
-        found = self._built.items()
-        return [
-            each.figures
-            for known, each in found
-            if each.figures.excess(bounds) <= 0.0 and self._drop(known) <= most
-        ]
 
     def _as_built(self, point: Point, bounds: Bounds) -> Figures:
         """Figures of a choice that is built, or predicted ones where it exceeds limits then."""

@@ -80,6 +80,7 @@ from edgec.kernels.neon.depthwise_s8_neon import FAMILY as NEON_DEPTHWISE
 from edgec.kernels.neon.depthwise_s16_neon import FAMILY as NEON_DEPTHWISE_S16
 from edgec.kernels.neon.elements import FAMILY as NEON_ELEMENTS
 from edgec.kernels.neon.lut import FAMILY as NEON_LUT
+from edgec.kernels.neon.matmul import FAMILY as NEON_MATMUL
 from edgec.kernels.neon.norm import FAMILY as NEON_NORM
 from edgec.kernels.neon.plane_4x4_neon import FAMILY as NEON_PLANE_LAYERS
 from edgec.kernels.neon.planes_neon import FAMILY as NEON_PLANES
@@ -180,6 +181,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     GENERIC_SENSOR_FEATURES,
     GENERIC_LOG_SOFTMAX,
     GENERIC_TREE_ENSEMBLE,
+    NEON_MATMUL,
     DSP_MATMUL,
     GENERIC_MATMUL,
     NEON_SIGNS,

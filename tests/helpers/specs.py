@@ -70,6 +70,7 @@ from edgec.kernels.neon.depthwise_s8_neon import DepthwiseNeon
 from edgec.kernels.neon.depthwise_s16_neon import DepthwiseS16Neon
 from edgec.kernels.neon.elements import ElementsNeon
 from edgec.kernels.neon.lut import LutNeon
+from edgec.kernels.neon.matmul import MatMulNeon
 from edgec.kernels.neon.norm import NormNeon
 from edgec.kernels.neon.plane_4x4_neon import Plane4x4
 from edgec.kernels.neon.planes_neon import PlanesNeon
@@ -139,6 +140,7 @@ __all__ = [
     "LutNeon",
     "MatMul",
     "MatMulDsp",
+    "MatMulNeon",
     "MaxPool",
     "MicroFeatures",
     "Norm",

@@ -227,7 +227,7 @@ def test_tables_are_looked_up_in_registers_on_a64_only(tmp_path: Path) -> None:
     graph = builder.build()
     assert any(isinstance(node.attrs, qops.QLut) for node in graph.nodes)
     assert "lut_neon" in families(graph, Core.CORTEX_A53, tmp_path / "a53")
-    assert "elementwise" in families(graph, Core.CORTEX_A7, tmp_path / "a7")
+    assert "elements_neon" in families(graph, Core.CORTEX_A7, tmp_path / "a7")
 
 
 def test_a_single_window_with_padding_on_a_core_with_dot_products(tmp_path: Path) -> None:

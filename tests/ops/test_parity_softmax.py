@@ -19,11 +19,15 @@ BOARDS = ("nucleo_g0b1re", "nucleo_l4r5zi", "nucleo_f207zg", "nucleo_h7a3zi_q")
 
 
 def rows_of_codes(seed: int) -> Graph:
-    """Both rules for each length; rows of most lengths begin at no multiple of four bytes."""
+    """Both rules for each length, of few elements and of many, which are computed by words.
+
+    Rows of most lengths begin at no multiple of four bytes.
+    """
     net = Net.seeded(seed)
     for length in LENGTHS:
         for rule in (softmax, softmax31):
-            rule(net, net.input((1, net.integer(1, 5), length)))
+            for rows in (net.integer(1, 5), 256 // length + net.integer(1, 5)):
+                rule(net, net.input((1, rows, length)))
     return net.build()
 
 

@@ -193,10 +193,10 @@ class Pricing:
 
     def problem(self, setting: Setting) -> Problem:
         """The choices of a setting, with all that was learned."""
-        cells = [
-            Cell(name, tensors, {s: self._cost(setting, name, s, e) for s, e in states.items()})
-            for name, (tensors, states) in self._cells_of(setting.optimize).items()
-        ]
+        cells = []
+        for name, (tensors, states) in self._cells_of(setting.optimize).items():
+            there = {s: self._cost(setting, name, s, e) for s, e in states.items() if e is not None}
+            cells.append(Cell(name, tensors, dict.fromkeys(states) | there))
         outside = self._learned.outside(setting)
         cells.append(Cell("", _NOTHING, {_NOTHING: Cost(outside, 0, frozenset())}))
         found = (each for _, s in self._cells_of(setting.optimize).values() for each in s.values())
@@ -223,10 +223,7 @@ class Pricing:
         """
         own = self._own(setting, chosen)
         costs = [Cost(self._learned.outside(setting), 0, frozenset())]
-        for name, (layer, state) in own.items():
-            cost = self._cost(setting, name, state, layer)
-            if cost is not None:
-                costs.append(cost)
+        costs += [self._cost(setting, name, state, layer) for name, (layer, state) in own.items()]
         code = self.code(setting.optimize, (layer for layer, _ in own.values()))
         return replace(self.problem(setting), functions=code).figures_of(chosen, costs)
 
@@ -256,9 +253,7 @@ class Pricing:
             name: float(size) for layer in layers for name, size in known[layer.function].items()
         }
 
-    def _cost(self, setting: Setting, name: str, state: State, layer: Layer | None) -> Cost | None:
-        if layer is None:
-            return None
+    def _cost(self, setting: Setting, name: str, state: State, layer: Layer) -> Cost:
         cycles = self._learned.cycles(setting, name, state, layer, self._slower(setting))
         needed = frozenset(self.code(setting.optimize, [layer]))
         return Cost(cycles, layer.constant_bytes, needed)

@@ -17,13 +17,17 @@ static void resize_linear_s8_0(const int8_t *restrict x, int8_t *restrict y,
             const int32_t *const col = params->cols + ox * 3;
             const int32_t left = col[0] * CHANNELS;
             const int32_t right = col[1] * CHANNELS;
-            for (int32_t c = 0; c < CHANNELS; c++) {
-                const int32_t above = (ONE - col[2]) * low[left + c] + col[2] * low[right + c];
-                const int32_t below = (ONE - col[2]) * high[left + c] + col[2] * high[right + c];
-                const int32_t sum = (ONE - row[2]) * above + row[2] * below;
-                *y = (int8_t)edgec_rshr32(sum, 22);
-                y++;
-            }
+            const edgec_blend_t blend = {
+                {low + left, low + right, high + left, high + right},
+                {
+                    (ONE - col[2]) * (ONE - row[2]),
+                    col[2] * (ONE - row[2]),
+                    (ONE - col[2]) * row[2],
+                    col[2] * row[2],
+                },
+            };
+            edgec_blend_up(&blend, y, CHANNELS);
+            y += CHANNELS;
         }
     }
 }

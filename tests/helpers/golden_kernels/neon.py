@@ -3,7 +3,7 @@
 import specs as s
 
 from edgec.base.dtypes import DType
-from edgec.ir.qops import CodeMean, Requant31
+from edgec.ir.qops import CodeMean, Requant31, TwoRoundings31
 from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
@@ -36,6 +36,7 @@ _TO_S8 = TypedEnd(DType.INT16, DType.INT8)
 _TO_S16 = TypedEnd(DType.INT8, DType.INT16)
 _ONCE = TypedEnd(DType.INT16, DType.INT16, has_shifts=True)
 _SINGLE = tuple((tap,) for tap in range(9))
+_MATRICES = ((s.Loop(3, (20, 0)),), 4, 5, 11, (5, 1), (11, 1))
 _ENTRY = s.Element("lut", "Table look-up", "edgec_entry")
 _LINE_OF = s.Element("lut", "Interpolated table", "edgec_line_inside", (10, 0))
 _MUL = s.Element("mul", "Product", "edgec_mul_once", (32,), "edgec_mul_params_t")
@@ -131,6 +132,9 @@ CASES: dict[str, KernelSpec] = {
     "attention_neon_biased": s.AttentionNeon(
         4, 5, 7, 2, *HEADS, 15, None, bias_steps=11, bias_stride=35
     ),
+    "matmul_neon": s.MatMulNeon(*_MATRICES, DType.INT8, DType.INT16, Requant31(40), 16),
+    "matmul_neon_short": s.MatMulNeon(*_MATRICES, DType.INT8, DType.INT8, BYTE),
+    "matmul_neon_twice": s.MatMulNeon(*_MATRICES, DType.INT16, DType.INT8, TwoRoundings31((-6,))),
     "norm_neon": s.NormNeon(4, 67, True, 4, 17, -127, 127, DType.INT8),
     "rescale_neon": s.RescaleNeon(100, DType.INT16, Rescale16(BYTE)),
     "elements_neon": s.ElementsNeon(

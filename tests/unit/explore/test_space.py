@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import onnx
 import pytest
+from onnx import TensorProto, helper
+from places import REPOSITORY
 
 from edgec.base.errors import ConfigError
 from edgec.base.options import (
@@ -16,6 +21,7 @@ from edgec.base.options import (
 )
 from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of as table_of
+from edgec.explore.prepare import can_pool
 from edgec.explore.space import (
     DEFAULT,
     KNOBS,
@@ -27,6 +33,8 @@ from edgec.explore.space import (
     switches,
     words_of,
 )
+
+EXAMPLES = REPOSITORY / "examples"
 
 
 def test_first_values_are_the_default_build():
@@ -77,7 +85,7 @@ def test_a_setting_in_words_and_as_options():
 
 
 def test_values_that_the_user_names():
-    space = space_of(["net"], ["a", "b"], ["precision=default/28dB", "rows=never"], floats=False)
+    space = space_of(["net"], ["a", "b"], ["precision=default/28dB", "rows=never"], pools=False)
     assert space["precision"] == (DEFAULT, "28dB")
     assert space["rows"] == ("never",)
     assert space["pool"] == (DEFAULT,)
@@ -121,3 +129,15 @@ def test_single_changes_begin_at_both_ends_of_each_knob():
     changed = [next((k, v) for k, v in s.items() if v != space[k][0]) for s in switches(space)]
     assert changed[:4] == [("rows", "never"), ("pool", "d"), ("pool", "a"), ("pool", "b")]
     assert changed[4:] == [("pool", "c")]
+
+
+def test_only_models_with_such_layers_can_be_pooled(tmp_path: Path):
+    assert can_pool(EXAMPLES / "digits_mlp.onnx", CompileOptions())
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, 4]) for n in ("x", "y"))
+    relu = helper.make_node("Relu", ["x"], ["y"])
+    onnx.save(
+        helper.make_model(helper.make_graph([relu], "g", [x], [y])),
+        tmp_path / "r.onnx",
+    )
+    assert not can_pool(tmp_path / "r.onnx", CompileOptions())
+    assert not can_pool(tmp_path / "any.tflite", CompileOptions())

@@ -15,6 +15,9 @@ from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
+_MANY = 256
+"""Elements from which a few cycles of each are worth some 300 bytes of code."""
+
 
 @dataclass(frozen=True, slots=True)
 class Softmax(Plain):
@@ -41,7 +44,7 @@ class Softmax(Plain):
     @property
     def by_words(self) -> bool:
         """Four codes are looked up at a time (`edgec/elementwise/softmax_s8.h`)."""
-        return self.rule.TABLES == (qops.Entries.COUNT,)
+        return self.rule.TABLES == (qops.Entries.COUNT,) and self.rows * self.depth >= _MANY
 
     @property
     def four(self) -> tuple[tuple[str, str], ...]:

@@ -121,6 +121,11 @@ class Dense1x4PackedNeon(NeonLayer):
     typed: TypedEnd | None = None
 
     @property
+    def middle(self) -> int:
+        """A digit is a weight and this much."""
+        return 1 << (self.bits - 1)
+
+    @property
     def turns(self) -> int:
         """Turns of the loop over a filter."""
         return -(-self.depth // (vectors_of_turn(self.bits) * LANES))

@@ -12,6 +12,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.form_ends import stored_type
 from edgec.kernels.common.lengths import Looped
+from edgec.kernels.common.spec import Loop
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.kernels.generic.elementwise.operators import ELEMENTS
 from edgec.kernels.generic.elementwise_chain import (
@@ -50,6 +51,25 @@ VECTORS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class Operand:
+    """A tensor that is read, along the innermost loop.
+
+    Attributes:
+        number: its place among the operands.
+        c_type: C type of an element.
+        suffix: end of the names of functions that load elements.
+        place: index of the first element, in C.
+        repeated: one element stands for all.
+    """
+
+    number: int
+    c_type: str
+    suffix: str
+    place: str
+    repeated: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ElementsNeon(ElementwiseChain):
     """As `ElementwiseChain`, of one function or more; along the innermost loop every tensor
     has neighbours or one element for all.
@@ -66,19 +86,41 @@ class ElementsNeon(ElementwiseChain):
         return f"{chain}{last}_s{bits}_neon"
 
     @property
-    def suffixes(self) -> tuple[str, ...]:
-        """Ends of the names of functions that load and store elements; y is the last."""
-        return tuple(f"s{8 * dtype.size_bytes}" for dtype in self.types)
+    def suffix(self) -> str:
+        """End of the name of the function that stores elements of y."""
+        return _suffix(self.types[-1])
 
     @property
-    def x_types(self) -> tuple[str, ...]:
-        """C types of the elements of the tensors that are read."""
-        return tuple(stored_type(dtype) for dtype in self.types[:-1])
+    def outer(self) -> tuple[Loop, ...]:
+        """The loops around the innermost one."""
+        return self.loops[:-1]
 
     @property
-    def repeated(self) -> tuple[bool, ...]:
-        """For each tensor that is read: one element for all of the innermost loop."""
-        return tuple(stride == 0 for stride in self.loops[-1].strides)
+    def turns(self) -> str | None:
+        """Turns of the outermost loop where they are an argument, in C."""
+        return "rows" if self.variable else None
+
+    @property
+    def count(self) -> str:
+        """Elements of the innermost loop, in C."""
+        return "rows" if self.variable and not self.outer else str(self.loops[-1].size)
+
+    @property
+    def reads(self) -> tuple[Operand, ...]:
+        """The tensors that are read."""
+        return tuple(self._read(number) for number in self.loads)
+
+    def _read(self, number: int) -> Operand:
+        strides = [level.strides[number] for level in self.outer]
+        parts = [f"i{i}" + f" * {stride}" * (stride != 1) for i, stride in enumerate(strides)]
+        dtype, repeated = self.types[number], self.loops[-1].strides[number] == 0
+        place = " + ".join(parts) or "0"
+        return Operand(number, stored_type(dtype), _suffix(dtype), place, repeated)
+
+    @property
+    def value(self) -> str:
+        """Name of the elements that are stored, eight at a time."""
+        return f"v{len(self.steps) - 1}"
 
     @property
     def in_registers(self) -> tuple[int, ...]:
@@ -88,7 +130,7 @@ class ElementsNeon(ElementwiseChain):
     @property
     def has_rest(self) -> bool:
         """Elements are left after the last eight, or may be."""
-        own = self.variable and len(self.loops) == 1
+        own = self.variable and not self.outer
         return own or self.loops[-1].size % _EIGHT > 0
 
     @property
@@ -102,6 +144,10 @@ class ElementsNeon(ElementwiseChain):
             for number in self.in_registers:
                 text = text.replace(f" table{number}", f" &whole{number}")
             yield text
+
+
+def _suffix(dtype: DType) -> str:
+    return f"s{8 * dtype.size_bytes}"
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> ElementsNeon:

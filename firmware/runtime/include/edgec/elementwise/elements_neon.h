@@ -10,6 +10,7 @@
 #include <arm_neon.h>
 
 #include "edgec/arithmetic/math.h"
+#include "edgec/arithmetic/rescale16.h"
 
 #ifdef __cplusplus
 extern "C" {

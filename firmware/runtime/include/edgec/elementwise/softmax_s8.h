@@ -3,6 +3,7 @@
 #ifndef EDGEC_ELEMENTWISE_SOFTMAX_S8_H
 #define EDGEC_ELEMENTWISE_SOFTMAX_S8_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "edgec/arithmetic/tflite.h"
@@ -12,11 +13,21 @@
 extern "C" {
 #endif
 
+/* Whether rows of `count` codes are read by words; where small code is preferred none is. */
+EDGEC_INLINE bool edgec_softmax_reads_words(int32_t count) {
+#if defined(__OPTIMIZE_SIZE__)
+    (void)count;
+    return false;
+#else
+    return edgec_pools_words(count) && count >= EDGEC_POOLING_WORD;
+#endif
+}
+
 /* The largest of `count` codes, one or more. */
 EDGEC_INLINE int32_t edgec_softmax_largest(const int8_t *x, int32_t count) {
     int32_t largest = INT8_MIN;
     int32_t i = 0;
-    if (edgec_pools_words(count) && count >= EDGEC_POOLING_WORD) {
+    if (edgec_softmax_reads_words(count)) {
         uint32_t word = edgec_pooling_word(x);
         for (i = EDGEC_POOLING_WORD; i <= count - EDGEC_POOLING_WORD; i += EDGEC_POOLING_WORD) {
             word = edgec_larger(word, edgec_pooling_word(x + i), 1);
@@ -33,7 +44,7 @@ EDGEC_INLINE int32_t edgec_softmax_largest(const int8_t *x, int32_t count) {
 
 /* Codes of a row of `count` whose distances come four at a time; the others one by one. */
 EDGEC_INLINE int32_t edgec_softmax_in_words(int32_t count) {
-    return edgec_pools_words(count) ? count - count % EDGEC_POOLING_WORD : 0;
+    return edgec_softmax_reads_words(count) ? count - count % EDGEC_POOLING_WORD : 0;
 }
 
 /* Four times the largest code, for `edgec_softmax_distances`. */

@@ -16,10 +16,11 @@
 extern "C" {
 #endif
 
-/* Words whose sums stay in registers: as many as there is room for. */
-#if defined(__ARM_FEATURE_DSP) || defined(__aarch64__)
+/* Words whose sums stay in registers: as many as there is room for, or fewer where small code is
+ * preferred. */
+#if (defined(__ARM_FEATURE_DSP) || defined(__aarch64__)) && !defined(__OPTIMIZE_SIZE__)
 #define EDGEC_AVERAGE_WORDS 4
-#elif defined(__thumb2__)
+#elif defined(__ARM_FEATURE_DSP) || defined(__aarch64__) || defined(__thumb2__)
 #define EDGEC_AVERAGE_WORDS 2
 #else
 #define EDGEC_AVERAGE_WORDS 1
