@@ -11,7 +11,7 @@ from typing import Any
 
 from edgec.base.digests import canonical_digest, file_digest
 from edgec.base.errors import ConfigError, system_reason
-from edgec.base.options import CompileOptions, FitLimits, StatePairs
+from edgec.base.options import CompileOptions, FitLimits, StatePairs, WeightPoolOptions
 from edgec.base.samples import Normalize, SampleFile
 from edgec.base.version import __version__
 from edgec.commands.compile_cached import program_digest
@@ -118,7 +118,7 @@ class Task:
             ConfigError: a file cannot be read on this machine.
         """
         try:
-            models = [file_digest(Path(each)) for each in self.models.values()]
+            models = [_model_digest(Path(each)) for each in self.models.values()]
             data = [_digest(Path(each)) for each in (self.calibration, self.data)]
             version = edgec_identity()
         except OSError as error:
@@ -138,6 +138,20 @@ class Task:
             "options": canonical_digest((rest, given)),
         }
 
+    def pool_key(self, model: str, pool: WeightPoolOptions) -> str:
+        """Digest of all that the pooled weights of a model follow from, and of nothing else.
+
+        Args:
+            model: the name that trials call it.
+            pool: recipe of the pool.
+
+        Raises:
+            OSError: a file cannot be read.
+        """
+        own = _model_digest(Path(self.models[model])), _digest(Path(self.calibration))
+        given = self.normalize, dict(self.shapes), self.state, dict(self.values)
+        return canonical_digest(("pooled", edgec_identity(), own, given, pool))
+
 
 def edgec_identity() -> str:
     """Version and digest of the edgec that runs."""
@@ -154,6 +168,14 @@ def _digest(path: Path) -> str:
         return file_digest(path)
     files = sorted(each for each in path.rglob("*") if each.is_file())
     return canonical_digest([(f.relative_to(path).as_posix(), file_digest(f)) for f in files])
+
+
+def _model_digest(path: Path) -> str:
+    """Digest of a model, with the files that hold some of its weights."""
+    from edgec.importers.formats import files_beside  # noqa: PLC0415  (takes seconds)
+
+    beside = (path.parent / each for each in files_beside(path))
+    return canonical_digest([file_digest(each) for each in (path, *beside)])
 
 
 def check_same(kept: Mapping[str, str], own: Mapping[str, str], place: str) -> None:

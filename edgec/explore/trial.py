@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from edgec.base.digests import canonical_digest
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.base.options import CompileOptions, OptionValue
+from edgec.base.output_file import write_whole
 from edgec.commands.compile_cached import build, build_cache
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
@@ -111,11 +111,11 @@ def model_of(task: Task, setting: Setting, place: Path) -> Path:
         return model
     output = place / f"{model.stem}.pool.onnx"
     # Trials of other knobs have the same pool, and clustering takes longer than a build.
-    key = canonical_digest(("pooled", task.identity(), setting["model"], pool))
+    key = task.pool_key(setting["model"], pool)
     store = build_cache()
     kept = None if store is None else store.get(key)
     if kept is not None:
-        output.write_bytes(kept)
+        write_whole(output, kept)
         return output
     compress_models(
         [Job(model, output, task.calibration_file)],

@@ -17,7 +17,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from edgec.base.errors import BudgetError, MemoryPlanError
-from edgec.base.options import CompileOptions, FitLimits, Progress, no_progress
+from edgec.base.options import CompileOptions, FitLimits, Optimize, Progress, no_progress
 from edgec.fit.builds import built_choice, with_space
 from edgec.fit.check import check_fit, check_judged
 from edgec.fit.choice import (
@@ -107,6 +107,7 @@ class Search:
         self._predicted: dict[Point, Figures] = {}
         self._references_built = 0
         self._passed: set[Point] = set()
+        self._shown_in: set[Optimize] = set()  # codes that int16 everywhere was built in, or not
         self._expected: dict[Point, float] = {}  # noise, before it was measured
         self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
@@ -147,11 +148,13 @@ class Search:
                 break
             if self.pricing.quantizes_beyond(point.chosen, _MOST_NETWORKS):
                 break
-            if self._replanned(point) or self._shown(point):
+            if self._replanned(point):
                 continue
             figures = self.predicted(point)
             if found is not None and not self._gains(figures, self._built[found].figures):
                 break
+            if self._shown(point):
+                continue
             expected = self._expected.setdefault(point, figures.noise)
             if not self._as_quiet(point, bounds, found):
                 continue
@@ -167,7 +170,10 @@ class Search:
     def _shown(self, point: Point) -> bool:
         """Build int16 codes everywhere in the code of a choice, before any other of this code."""
         optimize = point.setting.optimize
-        if not point.int16 or any(p.int16 and p.setting.optimize is optimize for p in self._built):
+        if not point.int16 or optimize in self._shown_in:
+            return False
+        self._shown_in.add(optimize)
+        if any(each.int16 and each.setting.optimize is optimize for each in self._built):
             return False
         with contextlib.suppress(MemoryPlanError):
             self.built(Point(point.setting, self.pricing.tensors))

@@ -22,7 +22,7 @@ from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qops.base import LIMITS
 from edgec.ir.weighted import (
     POOLED,
-    form_of,
+    code_bounds,
     layer_inputs,
     pooled_attrs,
     residual_of,
@@ -104,22 +104,12 @@ Ranges = Mapping[str, Range]
 
 
 def _any_code(graph: Graph, node: Node, _ranges: Ranges) -> Range:
-    low, high = _bounds(graph, node)
+    low, high = (
+        code_bounds(residual_of(node.attrs) or node.attrs)
+        or LIMITS[graph.values[node.output].dtype]
+    )
     channels = channels_of(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
-
-
-def _bounds(graph: Graph, node: Node) -> tuple[int, int]:
-    """Least and greatest code that the end of an operator lets through."""
-    own = node.attrs.form if isinstance(node.attrs, qops.QAdd) else form_of(node.attrs)
-    rule = node.attrs.rule if isinstance(node.attrs, qops.QSoftmax) else None
-    end = residual_of(node.attrs) or own or rule
-    if isinstance(end, _ENDS):
-        return end.low, end.high
-    return LIMITS[graph.values[node.output].dtype]
-
-
-_ENDS = (qops.AddParams, qops.TfliteSum, qops.CodeSum, qops.Monotone31, qops.Quotients)
 
 
 def _operand(graph: Graph, name: str, ranges: Ranges, channels: int) -> Range:
@@ -148,6 +138,11 @@ def _requantized(form: qops.Monotone31, low: Array, high: Array, multiplier: Arr
     return _clamped(form, ends)
 
 
+def _centred(x: Range, zero_point: int, reach: int) -> Range:
+    """Codes less their zero point; a layer that reads int16 relies on it that none is beyond."""
+    return Range(*(np.clip(end - zero_point, -reach, reach) for end in (x.low, x.high)))
+
+
 def _products(weight: Array | int, x: Range) -> Range:
     """Bounds of ``weight * x`` elementwise."""
     return _ends(weight * x.low, weight * x.high)
@@ -169,10 +164,10 @@ def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     outputs, _, _, inputs = weight.shape
-    x, zero = ranges[node.first], _zero_point(graph, node.first)
+    x = _centred(ranges[node.first], _zero_point(graph, node.first), attrs.reach)
     # [O, 1, 1, I/group]: the range of the input channel that each weight meets.
     low, high = (
-        np.repeat(bound.reshape(attrs.group, inputs) - zero, outputs // attrs.group, axis=0)
+        np.repeat(bound.reshape(attrs.group, inputs), outputs // attrs.group, axis=0)
         for bound in (x.low, x.high)
     )
     terms = _products(weight, Range(low[:, None, None, :], high[:, None, None, :]))
@@ -200,9 +195,8 @@ def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
     if not isinstance(attrs.output, qops.Monotone31) or attrs.raw or attrs.residual is not None:
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
-    x, zero = ranges[node.first], _zero_point(graph, node.first)
-    terms = _products(weight, Range(x.low - zero, x.high - zero))
-    return _accumulated(graph, node, terms, attrs.output)
+    x = _centred(ranges[node.first], _zero_point(graph, node.first), attrs.reach)
+    return _accumulated(graph, node, _products(weight, x), attrs.output)
 
 
 def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:

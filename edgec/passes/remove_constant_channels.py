@@ -115,7 +115,7 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
         codes = codes + _folded(graph, node, plan)
         weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
     plain = unpooled(attrs)
-    if isinstance(plain.output, qops.TwoRoundings31 | qops.Offset31 | qops.Once15):
+    if isinstance(plain.output, qops.TwoRoundings31 | qops.Offset31):
         attrs = with_plain(attrs, replace(plain, output=plain.output.kept(rows)))
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
     parameters = (taken(builder, c, 0, rows) for c in (weight, folded, multiplier))

@@ -21,7 +21,7 @@ from edgec.target.cores import Core
 
 _NARROW, _WIDE = DType.INT8, DType.INT16
 _REACH = 1 << 10
-_SIZES = ((4, 9, 5), (7, 16, 8), (33, 12, 33), (5, 1, 3), (6, 700, 31), (2, 8, 16), (12, 21, 12))
+_SIZES = ((4, 9, 5), (7, 16, 8), (33, 12, 33), (5, 1, 3), (6, 600, 31), (2, 8, 16), (12, 21, 12))
 """Rows, products of a sum, columns; of the fifth one columns go by blocks."""
 
 

@@ -12,12 +12,11 @@ import numpy as np
 import onnx
 from onnx import helper
 
-from edgec.base.dtypes import DType
 from edgec.exporters.onnx.codes import Exporter
 from edgec.exporters.onnx.recurrent import emit_recurrent
-from edgec.exporters.onnx.state import Emitter
+from edgec.exporters.onnx.state import Emitter, value_info
 from edgec.ir import ops
-from edgec.ir.graph import Graph, Node, Value
+from edgec.ir.graph import Graph, Node
 from edgec.ir.operator import OperatorTable
 from edgec.ir.turns import CARRY_OPERAND, Part, Turns
 
@@ -156,7 +155,7 @@ class _Body:
         """Add an input that holds a value of the turn."""
         e = self._emitter
         tensor = e.fresh(f"{e.names[name]}_turn")
-        self._inputs.append(_info(tensor, e.graph.values[name]))
+        self._inputs.append(_info(e, tensor, name))
         e.alias(name, tensor)
 
     def counter(self) -> None:
@@ -168,14 +167,13 @@ class _Body:
         """Add an output that gives a value."""
         e = self._emitter
         made = e.emit(f"{name}_turn", "Identity", [e.fetch(name)])
-        self._outputs.append(_info(made, e.graph.values[name]))
+        self._outputs.append(_info(e, made, name))
 
     def graph(self, name: str) -> onnx.GraphProto:
         """The graph."""
         return helper.make_graph(self._nodes, name, self._inputs, self._outputs)
 
 
-def _info(name: str, value: Value) -> onnx.ValueInfoProto:
-    whole = value.dtype is DType.INT32
-    kind = onnx.TensorProto.INT32 if whole else onnx.TensorProto.FLOAT
-    return helper.make_tensor_value_info(name, kind, value.shape)
+def _info(e: Emitter, tensor: str, name: str) -> onnx.ValueInfoProto:
+    """The exported tensor of a value."""
+    return value_info(tensor, e.graph.values[name].dtype, e.graph.shape(name))

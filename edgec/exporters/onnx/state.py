@@ -253,7 +253,7 @@ class Emitter:
         value = self.graph.values[name]
         shape = model_shape(value, perm)
         tensor = self.names[name]
-        self._inputs.append(_value_info(tensor, self.input_dtype(value), shape))
+        self._inputs.append(value_info(tensor, self.input_dtype(value), shape))
         features = self.graph.input_features.get(name)
         if features is not None:
             tensor = self._in_steps(tensor, features, perm)
@@ -269,7 +269,7 @@ class Emitter:
     def add_state(self, name: str, reset: str) -> None:
         """Add an input for a value that the caller keeps; stored with it: other than zeros."""
         tensor, value = self.names[name], self.graph.values[name]
-        self._inputs.append(_value_info(tensor, DType.FLOAT32, value.shape))
+        self._inputs.append(value_info(tensor, DType.FLOAT32, value.shape))
         start = self.graph.constants[reset].real()
         if start.any():
             self._initializers[tensor] = numpy_helper.from_array(start, tensor)
@@ -302,7 +302,7 @@ class Emitter:
             tensor = self.emit(wanted, "Identity", [tensor])
         self._renamed[tensor] = self._kept[name] = wanted
         dtype = self.output_dtype(value)
-        self._outputs.append(_value_info(wanted, dtype, model_shape(value, perm)))
+        self._outputs.append(value_info(wanted, dtype, model_shape(value, perm)))
 
     def output_tensor(self, name: str, perm: tuple[int, ...] | None) -> str:
         """The tensor of an output value with the exported axes."""
@@ -395,5 +395,6 @@ def model_shape(value: Value, perm: tuple[int, ...] | None) -> tuple[int, ...]:
     return tuple(shape)
 
 
-def _value_info(name: str, dtype: DType, shape: tuple[int, ...]) -> onnx.ValueInfoProto:
+def value_info(name: str, dtype: DType, shape: tuple[int, ...]) -> onnx.ValueInfoProto:
+    """A tensor's name, type and shape, as ONNX writes them."""
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype.numpy), shape)

@@ -60,6 +60,7 @@ class Learned:
         self._functions: dict[tuple[Setting, KernelSpec, float], float] = {}
         self._sums: dict[Setting, dict[Kind, tuple[float, float]]] = {}
         self._own: dict[tuple[Setting, str, str], dict[Kind, float]] = defaultdict(dict)
+        self._ratios: dict[tuple[Setting, Setting], float | None] = {}
         self._outside: dict[Setting, float] = {}
         self._flash: dict[Setting, float] = {}
         self._ram: dict[Setting, float] = {}
@@ -81,6 +82,7 @@ class Learned:
             flash_bytes: flash beside constants and functions.
             ram_bytes: RAM beside the arena, and beside constants that lie there.
         """
+        self._ratios.clear()
         inside = 0.0
         sums = self._sums.setdefault(setting, {})
         for name, (layer, state) in layers.items():
@@ -144,13 +146,19 @@ class Learned:
         """
         if setting == other:
             return 1.0
+        if (setting, other) not in self._ratios:
+            self._ratios[setting, other] = self._ratio(setting, other)
+        ratio = self._ratios[setting, other]
+        return usual if ratio is None else ratio
+
+    def _ratio(self, setting: Setting, other: Setting) -> float | None:
         pairs = [
             (self._exact[setting, name, state][1], cycles)
             for (where, name, state), (_, cycles) in self._exact.items()
             if where == other and (setting, name, state) in self._exact
         ]
         here, there = math.fsum(pair[0] for pair in pairs), math.fsum(pair[1] for pair in pairs)
-        return here / there if there > 0.0 else usual
+        return here / there if there > 0.0 else None
 
     def _beside(self, setting: Setting, name: str, state: State, layer: Layer) -> float | None:
         """Cycles by how a layer stood to others of its kinds; None: no build tells."""

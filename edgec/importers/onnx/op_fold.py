@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.limits import MAX_WINDOW_TAPS
+from edgec.base.limits import MAX_WEIGHT_ELEMENTS, MAX_WINDOW_TAPS
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.node import Context, OnnxNode
 from edgec.importers.onnx.windows import WindowAxis, check_cells, explicit_pads, per_axis
@@ -70,6 +70,10 @@ def col2im(ctx: Context, node: OnnxNode) -> Tensor:
         blocks = ctx.reshape(x, (batch, channels, *fold.block, *fold.counts))
         moved = ctx.transpose(blocks, (0, 1, 4, 2, 5, 3))
         return ctx.reshape(moved, (batch, channels, *fold.image))
+    if x.shape[1] * cells > MAX_WEIGHT_ELEMENTS:
+        raise UnsupportedError(
+            f"blocks of {cells:,} cells overlap in {channels:,} channels", "use smaller blocks"
+        )
     columns = ctx.transpose(ctx.reshape(x, (batch, x.shape[1], *fold.counts)), (0, 2, 3, 1))
     ones = Constant(f"{node.outputs[0]}/ones", _ones(channels, fold.block))
     down, across = fold.axes

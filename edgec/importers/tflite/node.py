@@ -9,6 +9,7 @@ from flatbuffers import flexbuffers
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
+from edgec.importers.common.attributes import normal_axis
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
 from edgec.importers.tflite.context import Context, value_dtype
@@ -162,6 +163,13 @@ class TfliteNode:
     def input_params(self, index: int) -> QuantParams | None:
         """Quantization parameters of an input; None if it holds no codes."""
         return self.tensor(index).quant
+
+    def axes(self, index: int, rank: int) -> tuple[int, ...]:
+        """A constant input that names axes: each once, in order, at least one."""
+        found = {normal_axis(axis, rank) for axis in self.whole(index, "axes")}
+        if not found:
+            raise UnsupportedError("it names no axis", "leave it out")
+        return tuple(sorted(found))
 
     def constant(self, index: int, what: str) -> Constant:
         """An input that must be known at compile time."""

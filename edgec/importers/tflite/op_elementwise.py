@@ -13,7 +13,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.names import shown
 from edgec.importers.common import functions, masks
-from edgec.importers.common.attributes import finite_number, normal_axis
+from edgec.importers.common.attributes import finite_number
 from edgec.importers.common.masks import Relation
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.attributes import fused
@@ -205,9 +205,7 @@ def reduce(absorbing: bool) -> Handler:
     def handler(ctx: Context, node: TfliteNode) -> Tensor:
         """Truth values along constant axes; keep_dims."""
         x, keep = node.value(0), bool(node.integer("KeepDims"))
-        axes = tuple(sorted({normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")}))
-        if not axes:
-            raise UnsupportedError("it reduces no axis", "leave it out")
+        axes = node.axes(1, len(x.shape))
         return masks.reduced(ctx, x, axes, keep, absorbing, node.outputs[0])
 
     return handler

@@ -53,10 +53,8 @@ def reduce(kind: ReduceKind) -> Callable[[Context, TfliteNode], Tensor]:
     def handler(ctx: Context, node: TfliteNode) -> Tensor:
         """Constant axes; keep_dims."""
         x = node.real(0)
-        axes = sorted({normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")})
-        if not axes:
-            raise UnsupportedError("it reduces no axis", "leave it out")
-        return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.integer("KeepDims"))), x)
+        axes = node.axes(1, len(x.shape))
+        return ctx.emit(ops.Reduce(kind, axes, bool(node.integer("KeepDims"))), x)
 
     return handler
 

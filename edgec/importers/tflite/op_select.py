@@ -144,8 +144,8 @@ def gather_nd(ctx: Context, node: TfliteNode) -> Tensor:
 def reverse(ctx: Context, node: TfliteNode) -> Tensor:
     """Constant axes."""
     x = node.movable(0)
-    axes = {normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")}
-    return take(ctx, x, {axis: (x.shape[axis] - 1, -1, x.shape[axis]) for axis in sorted(axes)})
+    axes = node.axes(1, len(x.shape))
+    return take(ctx, x, {axis: (x.shape[axis] - 1, -1, x.shape[axis]) for axis in axes})
 
 
 def pad(ctx: Context, node: TfliteNode) -> Tensor:

@@ -6,7 +6,7 @@ from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 
-HIGH_WORD = 32
+_HIGH_WORD = 32
 """Right shift of a product that leaves its high word."""
 _MOST_TERMS = 128
 """Sums of as many differences of two codes of int8 fit int16."""
@@ -23,9 +23,14 @@ def is_short(types: tuple[DType, DType], shift: int, terms: int, has_neon: bool)
         terms: most elements of x for one of y.
         has_neon: the core has NEON, whose product of two numbers is doubled.
     """
-    left = HIGH_WORD - shift
+    left = _HIGH_WORD - shift
     shifts = int(has_neon) <= left <= _MOST_LEFT
     return types == (DType.INT8, DType.INT8) and shifts and terms <= _MOST_TERMS
+
+
+def left_of(output: qops.Requant31) -> int:
+    """Shift of a sum to the left after which a code is the high word of one product."""
+    return _HIGH_WORD - output.shift
 
 
 def function_of(output: qops.Requant31) -> str:

@@ -22,7 +22,7 @@ def blocks_of(depth: int) -> int:
 
 
 def padded_rows(rows: int) -> int:
-    """Filters, rows of x or keys as stored: a multiple of four."""
+    """Filters, rows of x, keys or values of a row as stored: a multiple of four."""
     return -(-rows // ROWS) * ROWS
 
 

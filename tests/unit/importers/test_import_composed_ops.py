@@ -258,3 +258,11 @@ TESTED = {case[0] for case in CASES.values()} | {
     "Swish",
 }
 """The operators that this module tests."""
+
+
+def test_blocks_that_would_need_gigabytes_of_ones(tmp_path):
+    """A file of 127 bytes: no memory is taken before its size is judged."""
+    sizes = {"i": np.array([513, 128], np.int64), "b": np.array([512, 128], np.int64)}
+    model = model_of([N("Col2Im", ["x", "i", "b"], ["y"])], {"x": (1, 65536, 2)}, sizes, opset=18)
+    with pytest.raises(UnsupportedModelError, match="65,536 cells overlap in 1 channels"):
+        imported(model, tmp_path)

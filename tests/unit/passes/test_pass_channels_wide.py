@@ -95,3 +95,20 @@ def test_visual_wake_words_of_int16_loses_half_its_macs():
     assert total_macs(graph) == 7_489_664
     assert total_macs(after) < 3_900_000
     assert_same_codes(graph, after, runs=1)
+
+
+def test_sums_are_no_larger_than_their_layer_was_bounded_with():
+    """Codes of any int16 would wrap the scaled sums of this one, and seem constant."""
+    m, depth = IntegerMaker(0), 8192
+    reach = (2**31 - 1) // (127 * depth)
+    own = qops.Requant31(31, 0, -reach, reach, DType.INT16)
+    x = m.input(1, depth)
+    bias = -m.builder.values[x].quant.tensor_zero_point
+    two = (m.op(qops.QRescale(own, 2**power, bias), x, dtype=DType.INT16) for power in (29, 30))
+    most = m.op(qops.QExtremum(True), *two, dtype=DType.INT16)
+    weights = m.const(m.rng.choice((-127, 127), (4, depth)), "int8")
+    wrapping = round(2**64 / (32767.5 * 127 * depth))
+    numbers = m.const(np.zeros(4), "int32"), m.const(np.full(4, wrapping), "int32")
+    y = m.op(qops.QGemm(qops.Requant31(54, 0), reach=reach), most, weights, *numbers)
+    found = channel_ranges(m.graph(y))[y]
+    assert (found.low < 0).all() and (found.high > 0).all()

@@ -21,9 +21,10 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
+from edgec.kernels.common.packing import LEAST_SAVED_BYTES, lone_row_weights
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
-from edgec.kernels.common.window import dense_window, is_gemm
+from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.packed.codes import code_bits
 from edgec.target.target import Target
@@ -34,8 +35,6 @@ _WORD_BYTES = 4
 _HALF_BITS = 16
 _COLUMNS_OF_TURN = 16
 """Columns of a turn of the loop, at least."""
-_LEAST_SAVED_BYTES = 512
-"""Least bytes that packing must save in a layer: the code of a loop of its own takes as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +131,12 @@ class Dense1x4Packed(LayerFunction):
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A product of one row with weights that are few numbers, on a core with DSP."""
-    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
-        return False
-    if not isinstance(node.attrs, MATRIX_PRODUCTS) and not is_gemm(graph, node):
-        return False
-    weights = graph.constants[plain_inputs(node).w]
-    if weights.pooled is not None or code_bits(weights.array) is None:
-        return False
-    if dense_window(graph, node).out_pixels != 1:
+    weights = lone_row_weights(graph, node) if target.has_dsp else None
+    if weights is None or code_bits(weights) is None:
         return False
     found = spec(graph, node, target)
-    saved = weights.array.size - found.fours * found.four_bytes
-    return saved >= _LEAST_SAVED_BYTES and found.scratch_bytes <= target.scratch_limit_bytes
+    saved = weights.size - found.fours * found.four_bytes
+    return saved >= LEAST_SAVED_BYTES and found.scratch_bytes <= target.scratch_limit_bytes
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense1x4Packed:

@@ -12,7 +12,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.form_ends import FormCall, form_call
 from edgec.kernels.common.overlap import by_group
-from edgec.kernels.common.short_mean import HIGH_WORD, function_of, is_short
+from edgec.kernels.common.short_mean import function_of, is_short, left_of
 from edgec.kernels.common.spec import Plain, describe_image, describe_window
 from edgec.kernels.common.window import Window, pooling_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -80,12 +80,14 @@ class AveragePool(Plain):
     @property
     def left(self) -> int:
         """Shift of a sum to the left after which a code is the high word of one product."""
-        return HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else -1
+        assert isinstance(self.output, qops.Requant31)
+        return left_of(self.output)
 
     @property
     def y_zero_point(self) -> int:
-        """Code of 0 in y; 0 for `qops.CodeMean`."""
-        return self.output.zero_point if isinstance(self.output, qops.Requant31) else 0
+        """Code of 0 in y."""
+        assert isinstance(self.output, qops.Requant31)
+        return self.output.zero_point
 
     @property
     def is_short(self) -> bool:

@@ -25,7 +25,7 @@ from edgec.kernels.common.form_ends import (
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import reduction_loops
 from edgec.kernels.common.overlap import by_bytes
-from edgec.kernels.common.short_mean import HIGH_WORD, function_of, is_short
+from edgec.kernels.common.short_mean import function_of, is_short, left_of
 from edgec.kernels.common.spec import Loop, Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.single import single_arguments
@@ -141,7 +141,8 @@ class Reduce(Plain):
     @property
     def left(self) -> int:
         """Shift of a sum to the left after which a code is the high word of one product."""
-        return HIGH_WORD - self.output.shift if isinstance(self.output, qops.Requant31) else 0
+        assert isinstance(self.output, qops.Requant31)
+        return left_of(self.output)
 
     @property
     def terms(self) -> int:

@@ -22,6 +22,7 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import by_row, with_ending
+from edgec.kernels.common.packing import LEAST_SAVED_BYTES
 from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window, is_gemm
@@ -35,8 +36,6 @@ _WORD = 4
 _PAIR = 2
 _SUM_BITS = 32
 _CODE_BYTES = 220
-_LEAST_SAVED_BYTES = 512
-"""Bytes that a layer must save where it is chosen for them: its function takes about half."""
 _LEAST_SAVED_SHARE = 8
 """The part of a layer's bytes, one in so much, that it must save there: with few zeros a product
 takes three times as long as with all weights."""
@@ -173,7 +172,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     if not target.takes_few_kernels or not computes(graph, node, target):
         return False
     weights = graph.constants[plain_inputs(node).w].array
-    least = max(_LEAST_SAVED_BYTES, weights.size // _LEAST_SAVED_SHARE)
+    least = max(LEAST_SAVED_BYTES, weights.size // _LEAST_SAVED_SHARE)
     return _saved_bytes(graph, node) >= least
 
 

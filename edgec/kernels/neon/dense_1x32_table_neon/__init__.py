@@ -21,9 +21,10 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
+from edgec.kernels.common.packing import LEAST_SAVED_BYTES, lone_row_weights
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
-from edgec.kernels.common.window import dense_window, is_gemm
+from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
 from edgec.kernels.neon.layer import NeonLayer, has_full_range, reads_int8
@@ -44,8 +45,6 @@ _OF_TABLE = {1: (5.2, 3.7), 2: (6.4, 7.0)}
 """Instructions for a column of the row, and more of them for each tile, by bits, on an A53."""
 _OF_UNPACKED = 0.28
 """Instructions for a weight where digits are unpacked in registers (`dense_1x4_packed_neon`)."""
-_LEAST_SAVED_BYTES = 512
-"""Least bytes that packing must save in a layer: the code of a loop of its own takes as many."""
 _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
 
@@ -59,8 +58,9 @@ def digits_of(weights: Array) -> tuple[int, int] | None:
     """(bits, step) of weights that are whole multiples of one step: -1 and 1 have one bit, -2 to 1
     two; None: they need more.
     """
-    step = math.gcd(*(int(number) for number in np.unique(weights)))
-    numbers = set(np.unique(weights // step).tolist()) if step else set()
+    found = np.unique(weights).astype(np.int16)  # int8 holds no step of 128
+    step = math.gcd(*found.tolist())
+    numbers = set((found // step).tolist()) if step else set()
     if not numbers or not numbers <= {-2, -1, 0, 1}:
         return None
     return (1 if numbers <= {-1, 1} else 2), step
@@ -208,19 +208,13 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A product of one row with weights of 1 or 2 bits on A64, with filters enough for the tables,
     where packing saves flash.
     """
-    if not target.has_neon or not target.is_aarch64 or getattr(node.attrs, "group", 1) != 1:
-        return False
-    if not isinstance(node.attrs, MATRIX_PRODUCTS) and not is_gemm(graph, node):
-        return False
-    weights = graph.constants[plain_inputs(node).w]
-    if weights.pooled is not None or digits_of(weights.array) is None:
-        return False
-    if dense_window(graph, node).out_pixels != 1:
+    weights = lone_row_weights(graph, node) if target.has_neon and target.is_aarch64 else None
+    if weights is None or digits_of(weights) is None:
         return False
     found = spec(graph, node, target)
-    saved = weights.array.size - found.tiles * found.tile_bytes
+    saved = weights.size - found.tiles * found.tile_bytes
     fits = found.turns <= _MOST_TURNS and found.scratch_bytes <= target.scratch_limit_bytes
-    return fits and found.pays and saved >= _LEAST_SAVED_BYTES
+    return fits and found.pays and saved >= LEAST_SAVED_BYTES
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense1x32Table:

@@ -19,9 +19,10 @@ from edgec.kernels.common.constants import ConstantPool, Params
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.layer_end import end_of, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
+from edgec.kernels.common.packing import LEAST_SAVED_BYTES, lone_row_weights
 from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
-from edgec.kernels.common.window import dense_window, is_gemm
+from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
 from edgec.kernels.neon.layer import NeonLayer, has_full_range, reads_int8
@@ -32,8 +33,6 @@ from edgec.target.target import Target
 _BYTE = 8
 _LOW_BITS = 2
 """Bits of a code of three that its byte of the first two vectors holds."""
-_LEAST_SAVED_BYTES = 512
-"""Least bytes that packing must save in a layer: the code of a loop of its own takes as many."""
 _SPARE_BYTES = 8
 """Four elements that may be loaded after the last residual."""
 
@@ -187,18 +186,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A product of one row with weights that are few numbers, on a core with NEON, where packing
     saves flash.
     """
-    if not target.has_neon or getattr(node.attrs, "group", 1) != 1:
-        return False
-    if not isinstance(node.attrs, MATRIX_PRODUCTS) and not is_gemm(graph, node):
-        return False
-    weights = graph.constants[plain_inputs(node).w]
-    if weights.pooled is not None or code_bits(weights.array) is None:
-        return False
-    if dense_window(graph, node).out_pixels != 1:
+    weights = lone_row_weights(graph, node) if target.has_neon else None
+    if weights is None or code_bits(weights) is None:
         return False
     found = spec(graph, node, target)
-    saved = weights.array.size - found.fours * found.four_bytes
-    return saved >= _LEAST_SAVED_BYTES and found.scratch_bytes <= target.scratch_limit_bytes
+    saved = weights.size - found.fours * found.four_bytes
+    return saved >= LEAST_SAVED_BYTES and found.scratch_bytes <= target.scratch_limit_bytes
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> Dense1x4PackedNeon:

@@ -15,6 +15,7 @@ from edgec.kernels.common.matrix_pairs import pair_overlap, pair_sizes
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.kernels.generic.matmul import MatMul
 from edgec.kernels.generic.matmul import spec as plain_spec
+from edgec.kernels.neon.weights import padded_rows
 from edgec.kernels.transformer.single import single_arguments
 from edgec.target.target import Target
 
@@ -22,10 +23,6 @@ _ROWS = 4
 _COLUMNS = 8
 _BLOCK_BYTES = 16384
 """Most scratch memory for columns: half a cache of the first level."""
-
-
-def _padded(depth: int) -> int:
-    return -(-depth // 4) * 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +41,7 @@ class MatMulNeon(MatMul):
     @property
     def padded(self) -> int:
         """Values of a copied row or column, the last ones zeros."""
-        return _padded(self.depth)
+        return padded_rows(self.depth)
 
     @property
     def scratch_bytes(self) -> int:
@@ -85,7 +82,7 @@ class MatMulNeon(MatMul):
 def spec(graph: Graph, node: Node, target: Target) -> MatMulNeon:
     """The specification for a QMatMul that `accepts` accepts."""
     plain = plain_spec(graph, node, target)
-    room = _BLOCK_BYTES // (2 * _padded(plain.depth)) - _ROWS
+    room = min(_BLOCK_BYTES, target.scratch_limit_bytes) // (2 * padded_rows(plain.depth)) - _ROWS
     most = max(room // _COLUMNS, 1) * _COLUMNS
     block = min(most, -(-plain.columns // _COLUMNS) * _COLUMNS)
     return MatMulNeon(*pair_sizes(graph, node), plain.a, plain.b, plain.output, block)
@@ -105,7 +102,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         dtype is DType.INT8 or zero_point_of(graph, name) == 0 for name, dtype in operands
     )
     in_order = found.a_strides[1] == found.b_strides[0] == 1
-    return centred and (found.rows >= _ROWS or not in_order)
+    fits = found.scratch_bytes <= target.scratch_limit_bytes
+    return centred and fits and (found.rows >= _ROWS or not in_order)
 
 
 FAMILY = KernelFamily(

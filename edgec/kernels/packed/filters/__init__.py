@@ -21,6 +21,7 @@ from edgec.kernels.common.dense import WORD
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.lengths import flagged
 from edgec.kernels.common.overlap import with_ending
+from edgec.kernels.common.packing import LEAST_SAVED_BYTES
 from edgec.kernels.common.parts import Parts, Run, WeightReads
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS
 from edgec.kernels.family import Distances, KernelFamily, Lengths
@@ -31,8 +32,6 @@ from edgec.target.target import Target
 Families = Sequence[KernelFamily[Any]]
 _TOGETHER = 4
 """Filters that the kernels compute together, at most: a batch is a multiple."""
-_LEAST_SAVED_BYTES = 512
-"""Least bytes that packing must save in a layer: the code that unpacks takes about half of them."""
 _SMALL_BYTES = 4096
 """Scratch memory that unpacked weights may take in any network."""
 
@@ -139,7 +138,7 @@ class _Rows(Lengths[PackedFilters]):
 
 def packed_filters(
     families: Families,
-    least_saved_bytes: int = _LEAST_SAVED_BYTES,
+    least_saved_bytes: int = LEAST_SAVED_BYTES,
     small_bytes: int = _SMALL_BYTES,
 ) -> KernelFamily[PackedFilters]:
     """The family that packs the weights of others.
