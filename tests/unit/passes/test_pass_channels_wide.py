@@ -30,7 +30,9 @@ def _layer(
     bias = m.rng.integers(-500, 500, outputs)
     weight[::4] = 0
     bias[1::4] = -(2**24)
-    attrs = qops.QConv(PAIR, (pad,) * 4, PAIR, channels if depthwise else 1, form)
+    wide = m.builder.values[x].dtype is DType.INT16
+    reach = 1 << 15 if wide else 256
+    attrs = qops.QConv(PAIR, (pad,) * 4, PAIR, channels if depthwise else 1, form, reach=reach)
     multiplier = m.const(np.full(outputs, _MULTIPLIER), "int32")
     names = m.const(weight, "int8"), m.const(bias, "int32"), multiplier
     return m.op(attrs, x, *names, zero=form.zero_point, dtype=form.dtype)
