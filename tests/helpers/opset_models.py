@@ -137,6 +137,7 @@ CASES: Mapping[str, Case] = MappingProxyType(
         "Einsum": Case({"A": (1, 3, 6)}, {"B": f(6, 5)}, {"equation": "bij,jk->bik"}),
         "Conv": Case({"X": MAPS}, {"W": f(5, 4, 3, 3), "B": f(5)}, {"pads": [1, 1, 1, 1]}),
         "ConvTranspose": Case({"X": MAPS}, {"W": f(4, 3, 2, 2)}, {"strides": [2, 2]}),
+        "Col2Im": Case({"input": (1, 8, 12)}, {"image_shape": i(4, 5), "block_shape": i(2, 2)}),
         "BatchNormalization": Case({"X": MAPS}, {"scale": f(4), "B": f(4), "input_mean": f(4), "input_var": f(4) ** 2 + 1}),
         "InstanceNormalization": Case({"input": MAPS}, {"scale": f(4), "B": f(4)}),
         "LayerNormalization": Case({"X": ROW}, {"Scale": f(12), "B": f(12)}),

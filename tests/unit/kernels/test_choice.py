@@ -106,17 +106,21 @@ def test_groups_are_left_to_a_compiler_that_makes_vectors(board: str, family: st
 
 
 @pytest.mark.parametrize(
-    ("depth", "turned", "family"),
-    [(32, True, "matmul"), (20, True, "matmul_dsp"), (32, False, "matmul_dsp")],
+    ("rows", "turned", "neon", "dsp"),
+    [
+        (8, True, "matmul_neon", "matmul_dsp"),
+        (3, True, "matmul", "matmul"),
+        (3, False, "matmul_neon", "matmul"),
+    ],
 )
-def test_so_are_products_of_activations_in_order(depth: int, turned: bool, family: str) -> None:
+def test_so_are_few_rows_of_products_in_order(rows: int, turned: bool, neon: str, dsp: str) -> None:
     layer = TransformerLayer(1)
-    a = layer.input(8, depth)
-    b = layer.input(*((12, depth) if turned else (depth, 12)))
+    a = layer.input(rows, 32)
+    b = layer.input(*((12, 32) if turned else (32, 12)))
     form = qops.Requant31(40, 0, -32767, 32767, DType.INT16)
     layer.node(qops.QMatMul(form, 1 << 30, 0, False, turned, 256, 256), [a, b], DType.INT16)
     graph = layer.builder.build()
-    for board, expected in (("raspberry_pi_2", family), ("nucleo_l4r5zi", "matmul_dsp")):
+    for board, expected in (("raspberry_pi_2", neon), ("nucleo_l4r5zi", dsp)):
         (choice,) = select_kernels(graph, Target.of(load_board(board)))
         assert choice.spec.family == expected
 
