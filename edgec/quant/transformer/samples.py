@@ -19,6 +19,10 @@ from edgec.quant.common.progress import Progress, check_finite
 
 MOST_ROWS = 2048
 """Rows of a value that are kept."""
+_GOLDEN = 0x9E3779B97F4A7C15
+"""2**64 over the golden ratio, as an odd number."""
+_SLACK = 16
+"""Rows by which an even choice may miss its share; of millions of rows it is half of them."""
 _MOST_GROWTH = 2.0
 """A wider reach than this would cost a bit of every code."""
 
@@ -102,10 +106,10 @@ def collect(
         for name, values in batch.items():
             check_finite(name, values)
             rows = values.reshape(-1, values.shape[-1])
-            step = max(1, math.ceil(_rows(graph, name) * samples / MOST_ROWS))
-            # Each batch starts elsewhere, so that all positions are seen.
-            part = rows[done % step :: step] if len(rows) > step else rows[:1]
-            found[name] = _joined(found.get(name), rows, part)
+            before = found.get(name)
+            first = 0 if before is None else before.count
+            taken = _spread(first, len(rows), _rows(graph, name) * samples)
+            found[name] = _joined(before, rows, rows[taken] if taken.any() else rows[:1])
         if progress is not None:
             progress(done, samples)
     return found
@@ -113,6 +117,19 @@ def collect(
 
 def _rows(graph: Graph, name: str) -> int:
     return math.prod(graph.shape(name)[:-1])
+
+
+def _spread(first: int, count: int, total: int) -> Array:
+    """Which of `count` rows from row `first` on are among the `MOST_ROWS` of `total`; bool [count].
+
+    Multiples of the golden ratio, without their whole parts, fill the unit interval evenly in every
+    arithmetic progression of rows: positions and channels of a tensor that recur in each sample
+    are all seen.  A row is taken where they lie below the share that is wanted.
+    """
+    if total <= MOST_ROWS:
+        return np.ones(count, bool)
+    places = np.arange(first, first + count, dtype=np.uint64) * np.uint64(_GOLDEN)
+    return np.asarray(places < np.uint64((MOST_ROWS - _SLACK) * 2**64 // total))
 
 
 def _joined(seen: Seen | None, rows: Array, part: Array) -> Seen:
