@@ -120,7 +120,7 @@ def _rows(graph: Graph, name: str) -> int:
 
 
 def _spread(first: int, count: int, total: int) -> Array:
-    """Choose `MOST_ROWS` of `total` rows, as far as they are the `count` from `first` on; bool [count].
+    """Choose `MOST_ROWS` of `total` rows; of them the `count` from `first` on, bool [count].
 
     Multiples of the golden ratio, without their whole parts, fill the unit interval evenly in every
     arithmetic progression of rows: positions and channels of a tensor that recur in each sample
