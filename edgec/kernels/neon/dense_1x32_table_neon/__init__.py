@@ -26,8 +26,8 @@ from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
-from edgec.kernels.neon.layer import NeonLayer, has_full_range, reads_int8
+from edgec.kernels.neon.layer import has_full_range, reads_int8
+from edgec.kernels.neon.lone_row import LoneRow
 from edgec.kernels.neon.weights import LANES, ROWS, padded
 from edgec.target.target import Target
 
@@ -45,8 +45,6 @@ _OF_TABLE = {1: (5.2, 3.7), 2: (6.4, 7.0)}
 """Instructions for a column of the row, and more of them for each tile, by bits, on an A53."""
 _OF_UNPACKED = 0.28
 """Instructions for a weight where digits are unpacked in registers (`dense_1x4_packed_neon`)."""
-_SPARE_BYTES = 8
-"""Four elements that may be loaded after the last residual."""
 
 
 def columns_of(bits: int) -> int:
@@ -94,15 +92,12 @@ def packed_numbers(weights: Array, bits: int, step: int) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Dense1x32Table(NeonLayer):
+class Dense1x32Table(LoneRow):
     """Product of a vector with constant weights of 1 or 2 bits by table, 32 filters at a time:
     `edgec/dense/dense_1x32_table_neon.h`.
 
-    x int8 [depth]; y [units].
-
     Attributes:
-        depth, units: shapes.
-        bits: how many a weight has, 1 or 2.
+        depth, units, bits: as for `LoneRow`; 1 or 2 bits.
         step: weights are this times -1 and 1, or times -2 to 1.
         shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
@@ -114,9 +109,6 @@ class Dense1x32Table(NeonLayer):
 
     family: ClassVar[str] = "dense_1x32_table_neon"
     template: ClassVar[Path] = template_beside(__file__, "dense_1x32_table_neon")
-    depth: int
-    units: int
-    bits: int
     step: int
     shift: int
     residual_shift: int | None = None
@@ -162,16 +154,6 @@ class Dense1x32Table(NeonLayer):
         return self.step * (2 if self.bits == 1 else 1)
 
     @property
-    def rest(self) -> int:
-        """Filters after the last four."""
-        return self.units % ROWS
-
-    @property
-    def tile(self) -> Tile:
-        """The one row, for the outputs of its sums."""
-        return Tile(1)
-
-    @property
     def sums_at(self) -> int:
         """Place of sums in scratch, after the tables; the row of x lies there before."""
         return self.groups * _TABLE_BYTES
@@ -181,27 +163,9 @@ class Dense1x32Table(NeonLayer):
         """Place of the residual, a multiple of 16."""
         return self.sums_at + max(4 * _FILTERS * self.tiles, -(-self.stored_depth // LANES) * LANES)
 
-    @property
-    def scratch_bytes(self) -> int:
-        """Tables, sums, and the residual."""
-        if not self.adds:
-            return self.added_at
-        return self.added_at + self.units * self.out_bytes + _SPARE_BYTES
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.units
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.units * self.depth
-
     def describe(self) -> str:
         """Operator, shapes and blocking in words, for a comment in C."""
-        shapes = f"[1, {self.depth}] by [{self.units}, {self.depth}] of {self.bits} bits"
-        return f"Matrix product {shapes} by table, 32 filters at a time"
+        return f"Matrix product {self.shapes} by table, 32 filters at a time"
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:

@@ -24,8 +24,8 @@ from edgec.kernels.common.parts import Parts, Run
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.neon.dense_4x4_s8_neon.tile import Tile
-from edgec.kernels.neon.layer import NeonLayer, has_full_range, reads_int8
+from edgec.kernels.neon.layer import has_full_range, reads_int8
+from edgec.kernels.neon.lone_row import LoneRow
 from edgec.kernels.neon.weights import LANES, ROWS, padded, padded_rows
 from edgec.kernels.packed.codes import code_bits
 from edgec.target.target import Target
@@ -33,8 +33,6 @@ from edgec.target.target import Target
 _BYTE = 8
 _LOW_BITS = 2
 """Bits of a code of three that its byte of the first two vectors holds."""
-_SPARE_BYTES = 8
-"""Four elements that may be loaded after the last residual."""
 
 
 def vectors_of_turn(bits: int) -> int:
@@ -90,15 +88,12 @@ def _joined(digits: Array, bits: int) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Dense1x4PackedNeon(NeonLayer):
+class Dense1x4PackedNeon(LoneRow):
     """Product of a vector with constant weights of few bits, four filters at a time:
     `edgec/dense/dense_1x4_packed_neon.h`.
 
-    x int8 [depth]; y [units].
-
     Attributes:
-        depth, units: shapes.
-        bits: how many a weight has, 2 to 4.
+        depth, units, bits: as for `LoneRow`; 2 to 4 bits.
         shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
         rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
@@ -109,9 +104,6 @@ class Dense1x4PackedNeon(NeonLayer):
 
     family: ClassVar[str] = "dense_1x4_packed_neon"
     template: ClassVar[Path] = template_beside(__file__, "dense_1x4_packed_neon")
-    depth: int
-    units: int
-    bits: int
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
@@ -145,41 +137,13 @@ class Dense1x4PackedNeon(NeonLayer):
         return -(-self.units // ROWS)
 
     @property
-    def rest(self) -> int:
-        """Filters after the last full group."""
-        return self.units % ROWS
-
-    @property
-    def tile(self) -> Tile:
-        """The one row, for the outputs of its sums."""
-        return Tile(1)
-
-    @property
     def added_at(self) -> int:
         """Place of the residual in scratch, after the row of x; a multiple of 16."""
         return self.stored_depth
 
-    @property
-    def scratch_bytes(self) -> int:
-        """The row of x, filled up to whole turns, and the residual."""
-        if not self.adds:
-            return self.added_at
-        return self.added_at + self.units * self.out_bytes + _SPARE_BYTES
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.units
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.units * self.depth
-
     def describe(self) -> str:
         """Operator, shapes and blocking in words, for a comment in C."""
-        shapes = f"[1, {self.depth}] by [{self.units}, {self.depth}] of {self.bits} bits"
-        return f"Matrix product {shapes}, four filters at a time"
+        return f"Matrix product {self.shapes}, four filters at a time"
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
