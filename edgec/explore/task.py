@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,16 +118,10 @@ class Task:
         Raises:
             ConfigError: a file cannot be read on this machine.
         """
-        try:
+        with _readable():
             models = [_model_digest(Path(each)) for each in self.models.values()]
             data = [_digest(Path(each)) for each in (self.calibration, self.data)]
             version = edgec_identity()
-        except OSError as error:
-            raise ConfigError(
-                f"cannot be read on this machine: {system_reason(error)}",
-                where=str(error.filename or ""),
-                hint="workers need the same paths: a shared folder, or copies at the same places",
-            ) from error
         boards = [load_board(each) for each in self.space["board"]]
         rest = (self.normalize, self.data_normalize, dict(self.space), self.limits, self.seed)
         given = (dict(self.shapes), self.state, dict(self.values))
@@ -146,11 +141,25 @@ class Task:
             pool: recipe of the pool.
 
         Raises:
-            OSError: a file cannot be read.
+            ConfigError: a file cannot be read on this machine.
         """
-        own = _model_digest(Path(self.models[model])), _digest(Path(self.calibration))
+        with _readable():
+            own = _model_digest(Path(self.models[model])), _digest(Path(self.calibration))
         given = self.normalize, dict(self.shapes), self.state, dict(self.values)
         return canonical_digest(("pooled", edgec_identity(), own, given, pool))
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    """Say of a file that cannot be read what workers need."""
+    try:
+        yield
+    except OSError as error:
+        raise ConfigError(
+            f"cannot be read on this machine: {system_reason(error)}",
+            where=str(error.filename or ""),
+            hint="workers need the same paths: a shared folder, or copies at the same places",
+        ) from error
 
 
 def edgec_identity() -> str:

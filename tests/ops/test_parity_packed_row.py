@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from depthwise_cases import BOARDS
 from emulated import check_emulated, need_emulator
-from exact_chain import ENDS, Exact
 from few_bits import few_bits
 from parity import check_host, compiled, samples_of
 from random_transformer import operators
+from single_rows import single_rows
 
 from edgec.ir import Graph, qops
 from edgec.kernels.dsp.dense_1x4_packed_dsp import FAMILY, Dense1x4Packed, packed_digits
@@ -20,19 +20,6 @@ from edgec.lower import Program
 
 SIZES = ((33, 40), (64, 37), (130, 19), (6, 300), (7, 250), (512, 5))
 """Columns and filters: rests of words, of fours, of batches."""
-
-
-def graph_of(seed: int) -> Graph:
-    """Products of one row with all ends of a chain of int8, and one multiplier."""
-    net = Exact(seed)
-    for number, (depth, units) in enumerate(SIZES):
-        x = net.input(1, depth)
-        form, numbers = net.exact(ENDS[number % 3], units, depth)
-        y = net.put(qops.QGemm(form), [x, *numbers], getattr(form, "zero_point", 3))
-        numbers[2] = net.array(np.full(units, 3 << 24, np.int32))
-        other = net.put(qops.QGemm(qops.Requant31(38, 5)), [x, *numbers], 5)
-        net.builder.outputs += [y, other]
-    return net.builder.build()
 
 
 def specs_of(program: Program) -> list[Dense1x4Packed]:
@@ -53,7 +40,7 @@ def test_digits_are_the_weights():
 
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_on_the_host(bits: int, tmp_path: Path):
-    program = check_host(few_bits(graph_of(1), bits), tmp_path, board=BOARDS["m4"])
+    program = check_host(few_bits(single_rows(1, SIZES), bits), tmp_path, board=BOARDS["m4"])
     found = specs_of(program)
     assert {spec.bits for spec in found} == {bits}
     assert {(spec.depth, spec.units) for spec in found} == set(SIZES)
@@ -79,7 +66,7 @@ def _one_row(graph: Graph, node) -> bool:
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_on_an_emulated_core(bits: int, core: str, tmp_path: Path):
     need_emulator(BOARDS[core])
-    graph = few_bits(graph_of(2), bits)
+    graph = few_bits(single_rows(2, SIZES), bits)
     program = compiled(graph, tmp_path / "library", board=BOARDS[core])
     samples = [samples_of(graph)[i] for i in (0, 2, 4)]
     check_emulated(BOARDS[core], tmp_path / "library", program, samples, tmp_path / "project")

@@ -3,18 +3,13 @@
 from dataclasses import replace
 from pathlib import Path
 
-import dense_layers
-import neon_wide_layers
 import numpy as np
 import pytest
 from cross import DOT, MACHINES, check_cross
-from dense_layers import Case as DenseCase
-from exact_chain import ENDS, Exact
 from few_bits import few_bits
 from parity import samples_of
-from random_transformer import operators
+from single_rows import ALL_ENDS, single_rows
 
-from edgec.ir import Graph, qops
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.neon import dense_1x4_packed_neon
 from edgec.kernels.neon.dense_1x4_packed_neon import (
@@ -29,19 +24,6 @@ from edgec.lower import Program
 CORES = {**MACHINES, "a76": DOT}
 SIZES = ((33, 41), (64, 37), (130, 19), (128, 8), (200, 30), (641, 4), (1300, 3))
 """Columns and filters: rests of vectors, of turns, of fours, and of turns that fit 16 bits."""
-
-
-def graph_of(seed: int) -> Graph:
-    """Products of one row with all ends of a chain of int8, and one multiplier."""
-    net = Exact(seed)
-    for number, (depth, units) in enumerate(SIZES):
-        x = net.input(1, depth)
-        form, numbers = net.exact(ENDS[number % 3], units, depth)
-        y = net.put(qops.QGemm(form), [x, *numbers], getattr(form, "zero_point", 3))
-        numbers[2] = net.array(np.full(units, 3 << 24, np.int32))
-        other = net.put(qops.QGemm(qops.Requant31(38, 5)), [x, *numbers], 5)
-        net.builder.outputs += [y, other]
-    return net.builder.build()
 
 
 def specs_of(program: Program) -> list[Dense1x4PackedNeon]:
@@ -80,7 +62,7 @@ def test_digits_are_the_weights(bits: int) -> None:
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_products(bits: int, core: str, tmp_path: Path) -> None:
-    graph = few_bits(graph_of(bits), bits)
+    graph = few_bits(single_rows(bits, SIZES), bits)
     program = check_cross(CORES[core], graph, samples_of(graph), tmp_path)
     found = specs_of(program)
     assert {spec.bits for spec in found} == {bits}
@@ -92,7 +74,7 @@ def test_products(bits: int, core: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_sums_of_16_bits_at_their_ends(bits: int, core: str, tmp_path: Path) -> None:
     """Every weight is the least number, or the greatest one, as codes of some samples are."""
-    graph = few_bits(graph_of(bits), bits)
+    graph = few_bits(single_rows(bits, SIZES), bits)
     constants = dict(graph.constants)
     for node in graph.nodes:
         weights = constants[plain_inputs(node).w]
@@ -105,37 +87,13 @@ def test_sums_of_16_bits_at_their_ends(bits: int, core: str, tmp_path: Path) -> 
     assert specs_of(check_cross(CORES[core], graph, samples, tmp_path))
 
 
-_LAYERS = tuple(
-    DenseCase(1, depth, units, bounds, shift, residual, kernel=int(residual), width=1)
-    for depth, units, bounds, shift in (
-        (40, 9, (-128, 127), 32),
-        (160, 4, (-100, 90), 38),
-        (17, 2, (0, 127), 31),
-        (64, 131, (-128, 127), 34),
-    )
-    for residual in (False, True)
-)
-ALL = {
-    "transformers": (
-        lambda: operators(5, ["gemm"], 24),
-        {"rescale16", "rescale16_added", "rescale16_table"},
-    ),
-    "31 bits": (
-        lambda: dense_layers.graph_of(3, _LAYERS),
-        {"requant31", "requant31_added"},
-    ),
-    "int16": (lambda: neon_wide_layers.dense_layers(1, 9), {"requant31_s16"}),
-}
-"""Graphs, and ends of their layers of one row."""
-
-
 @pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", CORES)
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_ENDS)
 def test_all_ends(name: str, core: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever they save: these are small."""
     monkeypatch.setattr(dense_1x4_packed_neon, "LEAST_SAVED_BYTES", -(10**6))
-    make, ends = ALL[name]
+    make, ends = ALL_ENDS[name]
     graph = few_bits(make(), 4)
     program = check_cross(CORES[core], graph, samples_of(graph), tmp_path)
     assert {spec.end for spec in specs_of(program)} >= ends

@@ -3,15 +3,11 @@
 from dataclasses import replace
 from pathlib import Path
 
-import dense_layers
-import neon_wide_layers
 import numpy as np
 import pytest
 from cross import DOT, MACHINES, check_cross
-from dense_layers import Case as DenseCase
-from exact_chain import ENDS, Exact
 from parity import samples_of
-from random_transformer import operators
+from single_rows import ALL_ENDS, single_rows
 
 from edgec.base.dtypes import Array
 from edgec.ir import Graph, qops
@@ -31,19 +27,6 @@ NUMBERS = {
     "two": (-2, -1, 0, 1),
     "least": (-128, 0),
 }
-
-
-def graph_of(seed: int) -> Graph:
-    """Products of one row with all ends of a chain of int8, and one multiplier."""
-    net = Exact(seed)
-    for number, (depth, units) in enumerate(SIZES):
-        x = net.input(1, depth)
-        form, numbers = net.exact(ENDS[number % 3], units, depth)
-        y = net.put(qops.QGemm(form), [x, *numbers], getattr(form, "zero_point", 3))
-        numbers[2] = net.array(np.full(units, 3 << 24, np.int32))
-        other = net.put(qops.QGemm(qops.Requant31(38, 5)), [x, *numbers], 5)
-        net.builder.outputs += [y, other]
-    return net.builder.build()
 
 
 def with_weights(graph: Graph, values: tuple[int, ...], *, ends: bool = False) -> Graph:
@@ -95,7 +78,7 @@ def test_other_numbers_have_no_digits(values: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("values", NUMBERS.values(), ids=NUMBERS)
 def test_products(values: tuple[int, ...], ends: bool, core: str, tmp_path: Path) -> None:
     """`ends`: sums of 8 and of 16 bits are as far from 0 as they can be."""
-    graph = with_weights(graph_of(2), values, ends=ends)
+    graph = with_weights(single_rows(2, SIZES), values, ends=ends)
     samples = samples_of(graph)
     for extreme in (-128, 127):
         assert any((array == extreme).all() for sample in samples for array in sample.inputs)
@@ -107,37 +90,13 @@ def test_products(values: tuple[int, ...], ends: bool, core: str, tmp_path: Path
     assert {spec.depth for spec in found} >= {64, 130, 300} | deep
 
 
-_LAYERS = tuple(
-    DenseCase(1, depth, units, bounds, shift, residual, kernel=int(residual), width=1)
-    for depth, units, bounds, shift in (
-        (40, 9, (-128, 127), 32),
-        (160, 4, (-100, 90), 38),
-        (17, 2, (0, 127), 31),
-        (64, 131, (-128, 127), 34),
-    )
-    for residual in (False, True)
-)
-ALL = {
-    "transformers": (
-        lambda: operators(5, ["gemm"], 24),
-        {"rescale16", "rescale16_added", "rescale16_table"},
-    ),
-    "31 bits": (
-        lambda: dense_layers.graph_of(3, _LAYERS),
-        {"requant31", "requant31_added"},
-    ),
-    "int16": (lambda: neon_wide_layers.dense_layers(1, 9), {"requant31_s16"}),
-}
-"""Graphs, and ends of their layers of one row."""
-
-
 @pytest.mark.few_cases(1)
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ALL_ENDS)
 def test_all_ends(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever they save: these are small."""
     monkeypatch.setattr(dense_1x32_table_neon, "LEAST_SAVED_BYTES", -(10**6))
     monkeypatch.setattr(dense_1x32_table_neon, "_OF_UNPACKED", 99)
-    make, ends = ALL[name]
+    make, ends = ALL_ENDS[name]
     for number, values in enumerate((NUMBERS["wide signs"], NUMBERS["two"])):
         graph, folder = with_weights(make(), values), tmp_path / str(number)
         folder.mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -161,9 +162,9 @@ class Trained:
         self.network: Network | None = None
         of_a_network = export.trained
 
-        def kept(graph: Graph, network: Network, pools: object) -> Graph:
+        def kept(graph: Graph, network: Network, pools: Any) -> Graph:
             self.network = network
-            return of_a_network(graph, network, pools)  # type: ignore[arg-type]
+            return of_a_network(graph, network, pools)
 
         monkeypatch.setattr(export, "trained", kept)
 
