@@ -72,6 +72,16 @@ def test_other_numbers_have_no_digits(values: tuple[int, ...]) -> None:
     assert digits_of(np.array(values, np.int8)) is None
 
 
+@pytest.mark.parametrize(
+    ("bits", "enough"),
+    [(1, {32, *range(46, 600)}), (2, {*range(123, 129), *range(148, 161), *range(173, 193)})],
+)
+def test_filters_that_are_enough_for_tables(bits: int, enough: set[int]) -> None:
+    """The numbers of docs/few-bits.md."""
+    found = {units for units in range(1, 600) if Dense1x32Table(512, units, bits, 1, 32).pays}
+    assert found == (enough if bits == 1 else enough | {*range(198, 600)})
+
+
 @pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", CORES)
 @pytest.mark.parametrize("ends", [False, True], ids=["all", "ends"])
