@@ -2,6 +2,7 @@
 
     python benchmarks/explore.py fronts                     # digits on M0+, M4, M7
     python benchmarks/explore.py fronts --networks digits_vit gru_imu    # an example, a GRU
+    python benchmarks/explore.py fronts --boards raspberry_pi_3     # by instructions
     python benchmarks/explore.py fronts --networks dscnn resnet8 --data-dir FOLDER
     python benchmarks/explore.py fronts --model M.onnx --calibration C.npz --data D.npz
     python benchmarks/explore.py kills                      # four workers, two of them killed
@@ -12,7 +13,7 @@ Networks of the data folder and GRUs (`zoo_recurrent.py`, weights by chance) are
 samples and judged by 200 others, GRUs by agreement with the float network.
 
 Hypervolume: the share of the box between the best figures of all trials and the worst ones, a tenth
-larger (time, flash and RAM by the logarithm), that a set of builds beats.
+larger (all but accuracy by the logarithm), that a set of builds beats.
 """
 
 from __future__ import annotations
@@ -41,18 +42,21 @@ from public_data import TASKS
 from edgec.base.options import CompileOptions, no_progress
 from edgec.explore import search
 from edgec.explore.cluster import Place, dask_cluster, processes, wait
+from edgec.explore.figures import MICROCONTROLLERS
 from edgec.explore.front import Point, front_of
 from edgec.explore.run import Asked, State, explore
 from edgec.explore.space import DEFAULT, Setting, switches
 from edgec.explore.storage import Beat, open_storage, quiet
 from edgec.explore.task import Task
-from edgec.explore.trial import Figures, Outcome, run_trial
+from edgec.explore.trial import Measured, Outcome, run_trial
 from edgec.workflow.integer import real_model
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 BOARDS = ("nucleo_g0b1re", "nucleo_f446re", "nucleo_f767zi")
 """M0+, M4, M7."""
 _CALIBRATE, _JUDGE = 32, 200
+OBJECTIVES = 4
+"""Figures that proposals are judged by, the first ones of a point."""
 MACHINES = 100
 _BUILD_S = 10.0
 """Seconds of a build of a small network, for the figures on paper."""
@@ -86,8 +90,8 @@ def unit(points: Sequence[Point], of: Sequence[Point]) -> list[tuple[float, ...]
     """Figures of points in the box that the figures of `of` span, to [0, 1]."""
 
     def scaled(point: Point) -> tuple[float, ...]:
-        drop, *rest = point.values[:4]  # on one board energy says what time says
-        return (drop, *(math.log(each) for each in rest))
+        drop, *rest = point.values[:OBJECTIVES]  # on one board energy says what time says
+        return (drop, *(math.log(max(each, 1e-9)) for each in rest))  # some have no weights
 
     columns = list(zip(*map(scaled, of), strict=True))
     low = [min(column) for column in columns]
@@ -174,11 +178,14 @@ def _compare(board: str, state: State, single: Sequence[Point], seconds: float) 
         flush=True,
     )
     for point in state.front:
-        drop, ms, flash, ram = point.values[:4]
+        objectives = state.task.figures.objectives
+        figures = "  ".join(
+            f"{each.said.format(each.text(point.value(each.name))):>14}" for each in objectives
+        )
         text = ", ".join(
             f"{k} {v}" for k, v in point.setting.items() if k in SHOWN and v != DEFAULT
         )
-        print(f"    {drop:6.2f} points {ms:9.3f} ms {flash:9,.0f} B {ram:8,.0f} B  {text}")
+        print(f"    {figures}  {text}")
 
 
 SHOWN = ("precision", "observer", "effort", "pool", "optimize", "rows", "placement")
@@ -198,14 +205,23 @@ def synthetic(task: Task, setting: Setting) -> Outcome:
     time.sleep(notes["pause"])
     numbers = [float(setting[name]) for name in SHOWN]
     drop = sum((n - 7) ** 2 for n in numbers[:3])
-    return Outcome(Figures(drop, 1 + sum(numbers[:4]), 1e4 + 50 * numbers[4], 4e3 + numbers[5]))
+    figures: Measured = {
+        "drop": drop,
+        "ms": 1 + sum(numbers[:4]),
+        "flash": 1e4 + 50 * numbers[4],
+        "ram": 4e3 + numbers[5],
+        "microjoules": None,
+    }
+    return Outcome(figures)
 
 
 def synthetic_task(pause: float = 0.0, log: str = "") -> Task:
     """A task without files."""
     note = json.dumps({"pause": pause, "log": log})
     file = str(Path(__file__).resolve())
-    return Task({}, file, file, None, None, 1.0, True, SPACE, "", 1, {}, (), {}, note)
+    return Task(
+        {}, file, file, None, None, 1.0, True, SPACE, MICROCONTROLLERS, "", 1, {}, (), {}, note
+    )
 
 
 def kills(options: argparse.Namespace) -> None:

@@ -77,7 +77,8 @@ def explore(
         str | None,
         typer.Option(
             metavar="flash=64K,ram=32K,ms=20,drop=1",
-            help="Limits that builds must keep.",
+            help="Limits that builds must keep; of boards with Linux mi (millions of "
+            "instructions), weights, arena, drop.",
             rich_help_panel=SEARCH,
         ),
     ] = None,
@@ -124,7 +125,7 @@ def explore(
         typer.Option(
             metavar="RULE",
             help='Build one point of the front and write its edgec.toml: "drop<=0.5 smallest '
-            'flash"; figures are drop, ms, flash, ram, uj.',
+            'flash"; figures are drop, ms, flash, ram, uj; with Linux drop, mi, weights, arena.',
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -137,6 +138,8 @@ def explore(
     json: Json = False,
 ) -> None:
     """Try builds of a network, and show those that none beats in accuracy, time, flash and RAM.
+
+    On boards with Linux: in accuracy, instructions, weights and arena.
 
     Each trial is a real build that is measured.  Trial 0 is the default one; Optuna proposes the
     others.  The output folder gets explore.html, the front as a picture, and with --select an
@@ -164,8 +167,9 @@ def explore(
     from edgec.explore.front import Choice
     from edgec.explore.page import write_explore_html
     from edgec.explore.run import explore as search
+    from edgec.explore.run import figures_of
 
-    rule = None if select is None else Choice.parse(select)
+    rule = None if select is None else Choice.parse(select, figures_of(asked))
     asked = replace(
         asked,
         vary=tuple(vary or ()),

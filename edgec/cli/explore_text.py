@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _ROWS = 16
 """Points of the front that a table shows, so that it has 24 lines at most."""
 _EVERY_S = 5.0
-_HEAD = (">trial", ">points lost", ">ms", ">flash", ">RAM", ">µJ", "setting")
 
 
 class Live:
@@ -74,8 +73,7 @@ def _so_far(state: State) -> Group:
 
 
 def _rows(state: State) -> list[tuple[object, ...]]:
-    space = state.task.space
-    return [(point.number, *cells_of(point, space)) for point in state.front[:_ROWS]]
+    return [(point.number, *cells_of(point, state.task)) for point in state.front[:_ROWS]]
 
 
 def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -> None:
@@ -101,7 +99,8 @@ def print_front(state: State, chosen: Chosen | None, page: Path, out: Console) -
 def _table(state: State) -> Table:
     """The builds that none beats, a row each."""
     rows = [(str(number), *map(str, cells)) for number, *cells in _rows(state)]
-    return table("", _HEAD, rows)
+    headings = (f">{each.heading}" for each in state.task.figures.all)
+    return table("", (">trial", *headings, "setting"), rows)
 
 
 def state_json(state: State, chosen: Chosen | None) -> dict[str, Any]:

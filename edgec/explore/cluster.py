@@ -70,7 +70,7 @@ def serve(
         return run(task, setting)
 
     with quiet():
-        search.work(found, place.name, task.space, task.bounds, task.seed, place.total, evaluate)
+        search.work(found, place.name, task, place.total, evaluate)
 
 
 def _process(place: Place, task: Task, run: Run, faults: Any) -> None:
@@ -175,9 +175,8 @@ def dask_cluster(
             return found
 
         def propose() -> None:
-            bounds, seed = task.bounds, task.seed
             try:
-                search.work(storage, place.name, task.space, bounds, seed, place.total, evaluate)
+                search.work(storage, place.name, task, place.total, evaluate)
             except BaseException as error:  # told to the thread that watches
                 failed.append(error)
 

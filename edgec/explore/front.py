@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from edgec.base.errors import BudgetError, ConfigError
 from edgec.base.options import OptionValue
+from edgec.explore.figures import ENERGY, KNOWN, Figures, number_of
 from edgec.explore.space import Setting
-from edgec.explore.task import FIGURES
-from edgec.explore.trial import Figures
-
-ENERGY = "uj"
-"""Microjoules of a run, which a choice and a front may know as well."""
-_FIELDS = {ENERGY: "microjoules"}
-_KNOWN = (*FIGURES, ENERGY)
+from edgec.explore.trial import Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +27,23 @@ class Point:
 
     number: int
     setting: Setting
-    figures: Figures | None
+    figures: Measured | None
     refused: str = ""
     found: Mapping[str, OptionValue] = field(default_factory=dict)
 
     def value(self, name: str) -> float:
         """A figure; infinite where there is no build, or nobody knows it of the board."""
-        found = None if self.figures is None else getattr(self.figures, _FIELDS.get(name, name))
-        return math.inf if found is None else float(found)
+        found = None if self.figures is None else self.figures[KNOWN[name].key]
+        return math.inf if found is None else found
 
     @property
     def values(self) -> tuple[float, ...]:
-        """Figures in the order of `FIGURES`, and energy.
+        """Figures in the order of `Figures.all`, infinite where nobody knows one.
 
         On one board energy says what time says; it tells boards apart that have figures of it.
         """
-        return (*map(self.value, FIGURES), self.value(ENERGY))
+        found = () if self.figures is None else self.figures.values()
+        return tuple(math.inf if each is None else each for each in found)
 
 
 def excess(point: Point, bounds: Mapping[str, float]) -> float:
@@ -84,11 +79,6 @@ def _not_worse(one: Sequence[float], other: Sequence[float]) -> bool:
     return all(a <= b for a, b in zip(one, other, strict=True))
 
 
-_CONDITION = re.compile(r"([a-z]+)<=([0-9]{1,9}(?:\.[0-9]{1,6})?)([KkMm]?)")
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
-_LIKE = 'like "drop<=0.5 smallest flash"'
-
-
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A rule that picks one point of the front.
@@ -102,23 +92,32 @@ class Choice:
     least: str
 
     @classmethod
-    def parse(cls, text: str) -> Choice:
+    def parse(cls, text: str, figures: Figures) -> Choice:
         """A rule like ``drop<=0.5 smallest flash``; conditions may be missing.
 
+        Args:
+            text: the rule.
+            figures: those of the boards of the search.
+
         Raises:
-            ConfigError: not of that form.
+            ConfigError: not of that form, or a figure that these boards do not have.
         """
+        where, names = "--select", figures.names
+        like = f'like "drop<=0.5 smallest {figures.objectives[2].name}"'
         words = text.split()
         conditions, (word, least) = (words[:-2], words[-2:]) if len(words) > 1 else ([], ("", ""))
         bounds: dict[str, float] = {}
         for condition in conditions:
-            found = _CONDITION.fullmatch(condition)
-            if found is None or found[1] not in _KNOWN:
-                raise ConfigError(f"cannot read {condition[:40]!r}", where="--select", hint=_LIKE)
-            bounds[found[1]] = float(found[2]) * _UNITS[found[3].upper()]
-        if word not in ("smallest", "least") or least not in _KNOWN:
-            hint = f"{_LIKE}; figures are {', '.join(_KNOWN)}"
-            raise ConfigError(f"cannot read {text[:60]!r}", where="--select", hint=hint)
+            name, _, number = condition.partition("<=")
+            figures.check_here(name, where)
+            most = number_of(number)
+            if most is None or name not in names:
+                raise ConfigError(f"cannot read {condition[:40]!r}", where=where, hint=like)
+            bounds[name] = most
+        figures.check_here(least, where)
+        if word not in ("smallest", "least") or least not in names:
+            hint = f"{like}; figures are {', '.join(names)}"
+            raise ConfigError(f"cannot read {text[:60]!r}", where=where, hint=hint)
         return cls(bounds, least)
 
     def of(self, front: Sequence[Point]) -> Point:
@@ -128,8 +127,8 @@ class Choice:
             BudgetError: no point is within the rule's bounds.
             ConfigError: it asks for energy, of which the boards' files have no figures.
         """
-        if ENERGY in (*self.bounds, self.least) and all(
-            math.isinf(point.value(ENERGY)) for point in front
+        if ENERGY.name in (*self.bounds, self.least) and all(
+            math.isinf(point.value(ENERGY.name)) for point in front
         ):
             what = "the board's file has no figure of energy"
             raise ConfigError(what, where="--select", hint="choose by ms, which energy follows")

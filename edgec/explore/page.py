@@ -10,9 +10,11 @@ from typing import ClassVar
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.explore.chosen import commands_of
+from edgec.explore.figures import Figure
 from edgec.explore.front import Point, front_of
 from edgec.explore.run import State
 from edgec.explore.space import DEFAULT, Space
+from edgec.explore.task import Task
 from edgec.profile.plot import (
     HEIGHT,
     Axes,
@@ -78,7 +80,10 @@ class ExplorePage:
     Attributes:
         lead: model, boards, trials.
         note: which samples were used for what.
-        legend: least and most RAM of a hue.
+        words: what sentences call the four objectives.
+        legend: least and most bytes of a hue.
+        headings: of the figures in the table.
+        about: what a reader of the figures has to know.
         parallel_width: least width of the parallel axes in pixels.
         history: points of the front after each trial.
         refused: refused trials with their reasons.
@@ -90,7 +95,10 @@ class ExplorePage:
     lead: str
     note: str
     chart: Plot
+    words: tuple[str, ...]
     legend: tuple[str, ...]
+    headings: tuple[str, ...]
+    about: str
     rows: tuple[Row, ...]
     axes_: tuple[Axis, ...]
     lines: tuple[Line, ...]
@@ -114,34 +122,39 @@ def render_explore_html(state: State) -> str:
     built = [point for point in state.points if point.figures is not None]
     on_front = {point.number for point in state.front}
     task = state.task
-    rams = [point.value("ram") for point in built]
-    low, high = min(rams), max(rams)
-    x, y = _time_axis(built), _drop_axis(built)
+    figures = task.figures
+    drop, speed, stored, memory = figures.objectives
+    written = [point.value(memory.name) for point in built]
+    low, high = min(written), max(written)
+    x, y = _speed_axis(built, speed), _drop_axis(built, drop)
     marks = tuple(
         Mark(
-            x=x.at(point.value("ms")),
-            y=y.at(point.value("drop")),
-            radius=_radius(point.value("flash"), built),
-            title=title_of(point, task.space),
+            x=x.at(point.value(speed.name)),
+            y=y.at(point.value(drop.name)),
+            radius=_radius(point, built, stored),
+            title=title_of(point, task),
             style=f"{_FRONT if point.number in on_front else _BEATEN} "
-            f"hue{_hue(point.value('ram'), low, high)}",
+            f"hue{_hue(point.value(memory.name), low, high)}",
         )
         for point in sorted(built, key=lambda each: each.number in on_front)
     )
-    axes, lines = _parallel(built, on_front, task.space)
+    axes, lines = _parallel(built, on_front, task)
     step = (high - low) / _HUES
-    times = Axes(levels(x), levels(y), "milliseconds", "points lost")
+    both = Axes(levels(x), levels(y), speed.axis, drop.axis)
     page = ExplorePage(
         title=", ".join(task.models),
         lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
         f"{len(on_front)} of them on the front",
         note=task.note,
-        chart=with_points(framed("trials", "lost accuracy over time", times), (), marks),
+        chart=with_points(framed("trials", f"lost accuracy over {speed.word}", both), (), marks),
+        words=tuple(each.word for each in figures.objectives),
         legend=tuple(
             f"{low + i * step:,.0f} to {low + (i + 1) * step:,.0f} B" for i in range(_HUES)
         ),
+        headings=tuple(each.heading for each in figures.all),
+        about=" ".join(each.note for each in figures.all if each.note),
         rows=tuple(
-            Row(point.number, cells_of(point, task.space), commands_of(task, point))
+            Row(point.number, cells_of(point, task), commands_of(task, point))
             for point in state.front
         ),
         axes_=axes,
@@ -168,59 +181,53 @@ def setting_text(point: Point, space: Space) -> str:
     return ", ".join(parts) or DEFAULT
 
 
-def cells_of(point: Point, space: Space) -> tuple[str, ...]:
+def cells_of(point: Point, task: Task) -> tuple[str, ...]:
     """Figures of a point, then its setting."""
-    figures = point.figures
-    if figures is None:
-        return ("", "", "", "", "", setting_text(point, space))
-    energy = "" if figures.microjoules is None else f"{figures.microjoules:,.0f}"
-    return (
-        f"{figures.drop:.2f}",
-        f"{figures.ms:,.3f}",
-        f"{figures.flash:,.0f}",
-        f"{figures.ram:,.0f}",
-        energy,
-        setting_text(point, space),
-    )
+    found = point.figures or {}
+    texts = (each.text(found.get(each.key)) for each in task.figures.all)
+    return (*texts, setting_text(point, task.space))
 
 
-def title_of(point: Point, space: Space) -> str:
+def title_of(point: Point, task: Task) -> str:
     """Text that a pointer shows of a point."""
-    drop, ms, flash, ram, _, setting = cells_of(point, space)
-    return f"trial {point.number}: {drop} points, {ms} ms, flash {flash} B, RAM {ram} B; {setting}"
+    cells = cells_of(point, task)
+    pairs = zip(task.figures.objectives, cells, strict=False)
+    said = ", ".join(figure.said.format(text) for figure, text in pairs)
+    return f"trial {point.number}: {said}; {cells[-1]}"
 
 
-def _time_axis(built: Sequence[Point]) -> Log:
-    times = [point.value("ms") for point in built]
-    return Log(min(times) / 1.15, max(times) * 1.15)
+def _speed_axis(built: Sequence[Point], speed: Figure) -> Log:
+    values = [point.value(speed.name) for point in built]
+    return Log(min(values) / 1.15, max(values) * 1.15)
 
 
-def _drop_axis(built: Sequence[Point]) -> Linear:
-    drops = [point.value("drop") for point in built]
+def _drop_axis(built: Sequence[Point], drop: Figure) -> Linear:
+    drops = [point.value(drop.name) for point in built]
     room = max(max(drops) - min(drops), 0.5) * 0.1
     return Linear(min(drops) - room, max(drops) + room)
 
 
-def _radius(flash: float, built: Sequence[Point]) -> float:
-    most = max(point.value("flash") for point in built)
-    return float(max(_MOST_RADIUS * (flash / most) ** 0.5, _LEAST_RADIUS))
+def _radius(point: Point, built: Sequence[Point], stored: Figure) -> float:
+    most = max(each.value(stored.name) for each in built)
+    share = point.value(stored.name) / max(most, 1.0)  # a network can be without weights
+    return float(max(_MOST_RADIUS * share**0.5, _LEAST_RADIUS))
 
 
-def _hue(ram: float, low: float, high: float) -> int:
-    return min(int((ram - low) / max(high - low, 1.0) * _HUES), _HUES - 1)
+def _hue(value: float, low: float, high: float) -> int:
+    return min(int((value - low) / max(high - low, 1.0) * _HUES), _HUES - 1)
 
 
 def _parallel(
-    built: Sequence[Point], on_front: set[int], space: Space
+    built: Sequence[Point], on_front: set[int], task: Task
 ) -> tuple[tuple[Axis, ...], tuple[Line, ...]]:
     """Axes side by side, one for each knob that varies and each figure, and a line a trial."""
     knobs = [k for k in built[0].setting if len({point.setting[k] for point in built}) > 1]
-    names = [*knobs, "drop", "ms", "flash", "ram"]
+    names = [*knobs, *(each.name for each in task.figures.objectives)]
     heights: list[dict[int, float]] = []
     axes = []
     for place, name in enumerate(names):
         if name in knobs:
-            options = [v for v in space[name] if v in {p.setting[name] for p in built}]
+            options = [v for v in task.space[name] if v in {p.setting[name] for p in built}]
             at = {v: 1 - i / (len(options) - 1) for i, v in enumerate(options)}
             heights.append({point.number: at[point.setting[name]] for point in built})
             marks = tuple(Tick(y, text) for text, y in at.items())
@@ -238,7 +245,7 @@ def _parallel(
             curve(
                 (axis.x, height[point.number]) for axis, height in zip(axes, heights, strict=True)
             ).points,
-            title_of(point, space),
+            title_of(point, task),
             point.number in on_front,
         )
         for point in sorted(built, key=lambda each: each.number in on_front)

@@ -11,15 +11,16 @@ from optuna.storages import BaseStorage
 
 from edgec.base.errors import ConfigError
 from edgec.base.given_files import check_model_file, check_sample_file
-from edgec.base.options import CompileOptions, FitLimits, Progress, StatePairs, check_seed
+from edgec.base.options import CompileOptions, Progress, StatePairs, check_seed
 from edgec.base.system import cores
 from edgec.commands.output_folder import default_folder
 from edgec.commands.preflight import check_compile
 from edgec.explore.cluster import Place, Run, dask_cluster, processes, wait
+from edgec.explore.figures import KINDS, LINUX, Figures, kind_of, limits_of
 from edgec.explore.front import Point, check_any, front_of
 from edgec.explore.prepare import can_pool, prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in
-from edgec.explore.space import DEFAULT, space_of
+from edgec.explore.space import DEFAULT, ON_LINUX, Space, check_on_linux, space_of
 from edgec.explore.storage import Beat, is_file, open_storage
 from edgec.explore.task import Task, sample_file
 from edgec.explore.trial import run_trial
@@ -194,20 +195,16 @@ def check_asked(asked: Asked) -> None:
     for file in (asked.calibration, asked.data):
         if file is not None:
             check_sample_file(file)
-    if any(value != DEFAULT for value in space_of(names, asked.boards, asked.vary)["fit"]):
+    kind = _kind(asked)
+    if asked.fit is not None:
+        limits_of(asked.fit, KINDS[kind])
+    space = _space(asked, kind, pools=True)
+    if kind == LINUX:
+        check_on_linux(space)
+    if any(value != DEFAULT for value in space["fit"]):
         check_solver()
-    if asked.fit is not None and FitLimits.parse(asked.fit).target_db is not None:
-        raise ConfigError(
-            "db= is no limit of a search, which measures drop=", where="--fit", hint="give drop="
-        )
     for name in asked.boards:
         board = load_board(name)
-        if board.is_hosted:
-            raise ConfigError(
-                "has no cycle model, and so no time to compare",
-                where=f"--board {board.name}",
-                hint="choose a microcontroller: edgec boards",
-            )
         options = CompileOptions(verify=False)
         folder = default_folder(asked.models[0], board, asked.out)
         check_compile(asked.models[0], board, None, folder, options)
@@ -229,7 +226,7 @@ def task_of(asked: Asked) -> Task:
         None if f.normalize is None else asked.normalize for f in (found.calibration, found.data)
     ]
     pools = all(can_pool(model, options) for model in asked.models)
-    boards = [_board(each) for each in asked.boards]
+    kind = _kind(asked)
     return Task(
         models={model.stem: str(model.absolute()) for model in asked.models},
         calibration=str(found.calibration.path.absolute()),
@@ -238,7 +235,8 @@ def task_of(asked: Asked) -> Task:
         data_normalize=texts[1],
         float_share=found.float_share,
         labelled=found.labelled,
-        space=space_of([m.stem for m in asked.models], boards, asked.vary, pools=pools),
+        space=_space(asked, kind, pools=pools),
+        kind=kind,
         limits=asked.fit or "",
         seed=asked.seed,
         shapes=asked.shapes,
@@ -246,6 +244,25 @@ def task_of(asked: Asked) -> Task:
         values=asked.values,
         note=found.note,
     )
+
+
+def _kind(asked: Asked) -> str:
+    return kind_of([load_board(name) for name in asked.boards])
+
+
+def figures_of(asked: Asked) -> Figures:
+    """Figures that the boards of a search are compared by.
+
+    Raises:
+        ConfigError: no such board, or boards that cannot be compared.
+    """
+    return KINDS[_kind(asked)]
+
+
+def _space(asked: Asked, kind: str, *, pools: bool) -> Space:
+    fewer = {**({} if pools else {"pool": (DEFAULT,)}), **(ON_LINUX if kind == LINUX else {})}
+    boards = [_board(each) for each in asked.boards]
+    return space_of([model.stem for model in asked.models], boards, asked.vary, fewer)
 
 
 def _board(name: str) -> str:

@@ -26,14 +26,12 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
 from edgec.explore.space import Setting, Space, switches
-from edgec.explore.task import FIGURES, VERSION, Task, check_same, edgec_identity
-from edgec.explore.trial import Figures, Outcome
+from edgec.explore.task import VERSION, Task, check_same, edgec_identity
+from edgec.explore.trial import Outcome
 
 STUDY = "edgec"
 _TASK, _IDENTITY, _OUTCOME = "edgec:task", "edgec:identity", "edgec:outcome"
 _TRIALS = "edgec:trials"
-_WORST = {"drop": 100.0, "ms": 1e6, "flash": 1e9, "ram": 1e9}
-"""Values of a setting that cannot be built; its constraint says that it is none."""
 _RANDOM_TRIALS = 10
 _POLL_S = 0.2
 
@@ -121,7 +119,9 @@ def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -
     own = task.identity()
     try:
         study = optuna.create_study(
-            storage=storage, study_name=name, directions=["minimize"] * len(FIGURES)
+            storage=storage,
+            study_name=name,
+            directions=["minimize"] * len(task.figures.objectives),
         )
         study.set_user_attr(_IDENTITY, own)
         study.set_user_attr(_TASK, task.to_text())
@@ -172,9 +172,7 @@ class _Surplus(Exception):
 def work(
     storage: BaseStorage,
     name: str,
-    space: Space,
-    bounds: Mapping[str, float],
-    seed: int,
+    task: Task,
     total: int,
     evaluate: Evaluate,
 ) -> None:
@@ -183,23 +181,20 @@ def work(
     Args:
         storage: where trials are kept; this thread's or process's own, or one that may be shared.
         name: name of the study.
-        space: values of each knob.
-        bounds: limits by figure.
-        seed: seed of the search.
+        task: the search.
         total: trials of the study.
         evaluate: builds and measures a setting.
 
     Raises:
         EdgecError: `evaluate` did; its setting is in the queue again.
     """
-    study = optuna.load_study(
-        storage=storage, study_name=name, sampler=NumberedSampler(seed, space)
-    )
+    sampler = NumberedSampler(task.seed, task.space)
+    study = optuna.load_study(storage=storage, study_name=name, sampler=sampler)
 
     def objective(trial: Trial) -> Sequence[float]:
         if _place(study, trial.number) >= total:
             raise _Surplus
-        setting = {knob: trial.suggest_categorical(knob, v) for knob, v in space.items()}
+        setting = {knob: trial.suggest_categorical(knob, v) for knob, v in task.space.items()}
         try:
             outcome = _known(study, setting) or evaluate(setting)
         except EdgecError:
@@ -209,7 +204,7 @@ def work(
             study.tell(trial, state=TrialState.FAIL)
             study.enqueue_trial(setting)
             raise
-        return _recorded(trial, outcome, bounds)
+        return _recorded(trial, outcome, task)
 
     while True:
         count = Counter(trial.state for trial in study.get_trials(deepcopy=False))
@@ -240,26 +235,28 @@ def _known(study: Study, setting: Setting) -> Outcome | None:
     return next((_outcome(trial) for trial in done if trial.params == setting), None)
 
 
-def _recorded(trial: Trial, outcome: Outcome, bounds: Mapping[str, float]) -> Sequence[float]:
+def _recorded(trial: Trial, outcome: Outcome, task: Task) -> Sequence[float]:
     """Write an outcome with its trial; its values for the sampler."""
     trial.set_user_attr(_OUTCOME, dataclasses.asdict(outcome))
-    found = outcome.figures
-    over = {"refused": 1.0 if found is None else -1.0}
-    for name, most in bounds.items():
-        value = _WORST[name] if found is None else getattr(found, name)
-        over[name] = value / max(most, 1e-9) - 1.0
+    point = Point(trial.number, trial.params, outcome.figures)
+    is_refused = outcome.figures is None
+    over = {"refused": 1.0 if is_refused else -1.0}
+    # The constraint says of the worst figures that they are none.
+    values = {
+        each.name: each.worst if is_refused else point.value(each.name)
+        for each in task.figures.objectives
+    }
+    for name, most in task.bounds.items():
+        over[name] = values[name] / max(most, 1e-9) - 1.0
     for name, value in over.items():
         if name not in trial.constraints:  # written already where a killed worker was nearly done
             trial.set_constraint(name, value)
-    if found is None:
-        return tuple(_WORST.values())
-    return tuple(float(getattr(found, name)) for name in FIGURES)
+    return tuple(values.values())
 
 
 def _outcome(trial: FrozenTrial) -> Outcome:
     kept = trial.user_attrs[_OUTCOME]
-    figures = kept["figures"]
-    return Outcome(None if figures is None else Figures(**figures), kept["refused"], kept["found"])
+    return Outcome(kept["figures"], kept["refused"], kept["found"])
 
 
 def points_of(study: Study) -> tuple[Point, ...]:

@@ -104,6 +104,14 @@ KNOBS: Mapping[str, Knob] = {
 """Knob by name, in the order of tables; values that are the default of the option are left out."""
 _CHOSEN_BY_FIT = ("precision", "rows")
 """Knobs that `--fit` chooses itself, and does not go with."""
+_ALL: Mapping[str, tuple[str, ...]] = {}
+ON_LINUX = {"optimize": (DEFAULT,), "placement": (DEFAULT,), "rows": (DEFAULT, Rows.ALWAYS.value)}
+"""Values that mean something on boards with Linux: what code takes is no figure there, the system
+places it, and a network fits without turns of a few rows."""
+_REFUSED_ON_LINUX = {
+    "placement": "the system loads all of a program into RAM",
+    "fit": "its limits are of microcontrollers, whose cycles are known",
+}
 _SAME_AS_DEFAULT = {
     "observer": Observer.MSE.value,
     "effort": Effort.NORMAL.value,
@@ -113,7 +121,10 @@ _SAME_AS_DEFAULT = {
 
 
 def space_of(
-    models: Sequence[str], boards: Sequence[str], texts: Sequence[str], *, pools: bool = True
+    models: Sequence[str],
+    boards: Sequence[str],
+    texts: Sequence[str],
+    fewer: Mapping[str, tuple[str, ...]] = _ALL,
 ) -> Space:
     """The space of a search.
 
@@ -122,31 +133,49 @@ def space_of(
         boards: the boards, one or more.
         texts: values that the user names, ``KNOB=VALUE/VALUE``; one value fixes a knob.  Where
             `fit` has values, knobs that it chooses itself stay as they are, unless they are named.
-        pools: the models have layers whose weights can be pooled.
+        fewer: values of knobs of which not all mean something here, unless they are named.
 
     Raises:
         ConfigError: no such knob or value, a knob twice.
     """
     space: dict[str, tuple[str, ...]] = {"model": tuple(models), "board": tuple(boards)}
     for name, knob in KNOBS.items():
-        space[name] = tuple(v for v in knob.values if v != _SAME_AS_DEFAULT.get(name))
-    if not pools:
-        space["pool"] = (DEFAULT,)
+        values = fewer.get(name, knob.values)
+        space[name] = tuple(v for v in values if v != _SAME_AS_DEFAULT.get(name))
     named = set()
     for text in texts:
-        name, _, values = text.partition("=")
+        name, _, given = text.partition("=")
         if name not in KNOBS or name in named:
             what = "is given twice" if name in named else "is nothing that is chosen"
             raise ConfigError(
                 f"{shown(name)!r} {what}", where="--vary", hint=f"there are {', '.join(KNOBS)}"
             )
         named.add(name)
-        space[name] = tuple(dict.fromkeys(values.split("/")))
+        space[name] = tuple(dict.fromkeys(given.split("/")))
         for value in space[name]:
             _options(name, value)
     if "fit" in named:
         space |= {name: (DEFAULT,) for name in _CHOSEN_BY_FIT if name not in named}
     return space
+
+
+def check_on_linux(space: Space) -> None:
+    """Refuse values of knobs that no board with Linux has.
+
+    Args:
+        space: one of `space_of`, with the values `ON_LINUX`.
+
+    Raises:
+        ConfigError: the user named such a value.
+    """
+    for name, why in _REFUSED_ON_LINUX.items():
+        value = next((each for each in space[name] if each != DEFAULT), None)
+        if value is not None:
+            raise ConfigError(
+                f"{name}={shown(value)} is nothing for boards with Linux: {why}",
+                where="--vary",
+                hint="leave it out",
+            )
 
 
 def switches(space: Space) -> list[Setting]:

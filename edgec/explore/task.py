@@ -12,15 +12,14 @@ from typing import Any
 
 from edgec.base.digests import canonical_digest, file_digest
 from edgec.base.errors import ConfigError, system_reason
-from edgec.base.options import CompileOptions, FitLimits, StatePairs, WeightPoolOptions
+from edgec.base.options import CompileOptions, StatePairs, WeightPoolOptions
 from edgec.base.samples import Normalize, SampleFile
 from edgec.base.version import __version__
 from edgec.commands.compile_cached import program_digest
+from edgec.explore.figures import KINDS, Figures, limits_of
 from edgec.explore.space import Space
 from edgec.target.board import load_board
 
-FIGURES = ("drop", "ms", "flash", "ram")
-"""Objectives, all as small as can be: percentage points, milliseconds, bytes, bytes."""
 VERSION = "version of edgec"
 """Key of `Task.identity`."""
 
@@ -38,6 +37,7 @@ class Task:
         float_share: share of `data` that the first model tells right in float.
         labelled: the labels are the user's; otherwise they are the first model's own decisions.
         space: values of each knob.
+        kind: kind of its boards, a key of `KINDS`.
         limits: text of `--fit`; "": none.
         seed: number that all random choices follow from.
         shapes, state, values: what `--shape`, `--state` and `--value` say, each as its text.
@@ -52,6 +52,7 @@ class Task:
     float_share: float
     labelled: bool
     space: Space
+    kind: str
     limits: str
     seed: int
     shapes: Mapping[str, tuple[int, ...]]
@@ -89,18 +90,14 @@ class Task:
         )
 
     @property
+    def figures(self) -> Figures:
+        """Figures that are measured of each build, and what they are called."""
+        return KINDS[self.kind]
+
+    @property
     def bounds(self) -> Mapping[str, float]:
         """Limits by figure."""
-        if not self.limits:
-            return {}
-        found = FitLimits.parse(self.limits)
-        limits = {
-            "drop": found.drop,
-            "ms": found.time_ms,
-            "flash": found.flash_bytes,
-            "ram": found.ram_bytes,
-        }
-        return {name: float(most) for name, most in limits.items() if most is not None}
+        return limits_of(self.limits, self.figures) if self.limits else {}
 
     @property
     def calibration_file(self) -> SampleFile:

@@ -15,36 +15,26 @@ from edgec.commands.compile_cached import build, build_cache
 from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
 from edgec.commands.preflight import check_compile
+from edgec.explore.figures import LINUX, MICROCONTROLLERS
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
 from edgec.fit.choice import plain_options
 from edgec.fit.program.solve import check_solver
 from edgec.fit.search import Search
+from edgec.profile.instructions import count_instructions
 from edgec.profile.run import profile
+from edgec.report.model import MemoryReport
 from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate
 
 _LONGEST_REASON = 300
 
+Measured = Mapping[str, float | None]
+"""Figures of a build by their key, in the order of `Figures.all`; None: nobody knows it.
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Figures of a build.
-
-    Attributes:
-        drop: percentage points of accuracy below the float model; without labels those of
-            decisions that differ from its own.
-        ms: one inference at the board's clock, as `edgec profile` finds it.
-        flash: bytes of the image.
-        ram: bytes of variables, arena and reserved stack.
-        microjoules: energy of one inference; None: the board's file has no current.
-    """
-
-    drop: float
-    ms: float
-    flash: float
-    ram: float
-    microjoules: float | None = None
+`drop` is percentage points of accuracy below the float model; without labels, those of decisions
+that differ from its own.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +47,7 @@ class Outcome:
         found: options that limits of the trial's own led to, by the keys of `edgec.toml`.
     """
 
-    figures: Figures | None
+    figures: Measured | None
     refused: str = ""
     found: Mapping[str, OptionValue] = field(default_factory=dict)
 
@@ -156,14 +146,27 @@ def _measured(task: Task, setting: Setting, place: Path) -> Outcome:
         out=folder,
         options=options,
     )
-    traced = profile(folder)
+    ran = _RUNS[task.kind](folder, made.report.memory)
     share = evaluate(folder, task.data_file).accuracy
-    memory = made.report.memory
-    figures = Figures(
-        drop=round(100.0 * (task.float_share - share), 6),
-        ms=traced.time_ms,
-        flash=float(memory.flash_bytes or 0),
-        ram=float(memory.ram_bytes or 0),
-        microjoules=None if traced.energy is None else traced.energy.microjoules,
-    )
+    drop = round(100.0 * (task.float_share - share), 6)
+    figures = dict(zip((each.key for each in task.figures.all), (drop, *ran), strict=True))
     return Outcome(figures, found={} if limits_of(setting) is None else plain_options(options))
+
+
+def _timed(folder: Path, memory: MemoryReport) -> tuple[float | None, ...]:
+    """Milliseconds at the board's clock, as `edgec profile` finds them, bytes of the image, bytes
+    of variables, arena and reserved stack, and energy, where the board's file has a current.
+    """
+    traced = profile(folder)
+    energy = None if traced.energy is None else traced.energy.microjoules
+    return traced.time_ms, float(memory.flash_bytes or 0), float(memory.ram_bytes or 0), energy
+
+
+def _counted(folder: Path, memory: MemoryReport) -> tuple[float | None, ...]:
+    """Millions of instructions, bytes of all constants, and bytes of the arena."""
+    count = count_instructions(folder).total.instructions
+    return count / 1e6, float(memory.weight_bytes), float(memory.arena_bytes)
+
+
+_RUNS = {MICROCONTROLLERS: _timed, LINUX: _counted}
+"""By the kind of boards, what measures the figures of a build that follow the lost accuracy."""
