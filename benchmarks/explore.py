@@ -139,6 +139,7 @@ def fronts(options: argparse.Namespace) -> None:
                 calibration,
                 Path(place, "out"),
                 data=data,
+                vary=tuple(options.vary),
                 trials=options.trials,
                 workers=options.workers,
             )
@@ -348,6 +349,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     add_data_option(parser)
     parser.add_argument("--boards", nargs="+", default=BOARDS)
+    parser.add_argument("--vary", nargs="*", default=(), help="of fronts: as edgec explore has it")
     parser.add_argument("--trials", type=int, default=24)
     parser.add_argument("--workers", type=int)
     parser.add_argument("--seed", type=int, default=1)

@@ -17,7 +17,7 @@ from edgec.commands.output_folder import default_folder
 from edgec.explore.front import Point
 from edgec.explore.space import compiled_by, options_of, pool_of, words_of
 from edgec.explore.task import Task
-from edgec.explore.trial import model_of
+from edgec.explore.trial import model_of, place_of
 from edgec.fit.choice import of_plain_options
 from edgec.workflow.accuracy import float_share, labelled_data
 from edgec.workflow.evaluation import Evaluation, evaluate
@@ -121,7 +121,8 @@ def keep(
     progress("judging it on the test data")
     real = real_model(Path(next(iter(task.models.values()))), None, task.options)
     share = float_share(real, labelled_data(test, real), progress)
-    return Chosen(point, project, built, evaluate(built.folder, test), share)
+    found = evaluate(built.folder, test, on=place_of(built.folder))
+    return Chosen(point, project, built, found, share)
 
 
 def _lines(task: Task, point: Point, model: Path, folder: Path) -> Sequence[str]:

@@ -74,7 +74,7 @@ INSTRUCTIONS = Figure(
     heading="M instr.",
     axis="millions of instructions",
     said="{} million instructions",
-    form="{:,.4f}",
+    form="{:,.5g}",
     worst=1e6,
     note="Instructions are counted exactly; caches and speculation make time another thing.",
 )

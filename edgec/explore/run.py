@@ -18,6 +18,7 @@ from edgec.commands.preflight import check_compile
 from edgec.explore.cluster import Place, Run, dask_cluster, processes, wait
 from edgec.explore.figures import KINDS, LINUX, Figures, kind_of, limits_of
 from edgec.explore.front import Point, check_any, front_of
+from edgec.explore.installed import check_measures
 from edgec.explore.prepare import can_pool, prepared
 from edgec.explore.search import STUDY, begin, load, lost, points_of, task_in
 from edgec.explore.space import DEFAULT, ON_LINUX, Space, check_on_linux, space_of
@@ -208,6 +209,7 @@ def check_asked(asked: Asked) -> None:
         options = CompileOptions(verify=False)
         folder = default_folder(asked.models[0], board, asked.out)
         check_compile(asked.models[0], board, None, folder, options)
+        check_measures(board)
 
 
 def task_of(asked: Asked) -> Task:

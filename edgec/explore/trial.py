@@ -16,6 +16,7 @@ from edgec.commands.compress import CompressOptions, compress_models
 from edgec.commands.compress_jobs import Job
 from edgec.commands.preflight import check_compile
 from edgec.explore.figures import LINUX, MICROCONTROLLERS
+from edgec.explore.installed import check_measures
 from edgec.explore.space import Setting, compiled_by, limits_of, pool_of
 from edgec.explore.task import Task
 from edgec.fit.choice import plain_options
@@ -26,6 +27,7 @@ from edgec.profile.run import profile
 from edgec.report.model import MemoryReport
 from edgec.target.board import load_board
 from edgec.workflow.evaluation import evaluate
+from edgec.workflow.session import places_of
 
 _LONGEST_REASON = 300
 
@@ -83,6 +85,7 @@ def _check_machine(task: Task, setting: Setting, place: Path) -> None:
     model, board = Path(task.models[setting["model"]]), load_board(setting["board"])
     samples = task.calibration_file.path
     check_compile(model, board, samples, place / "build", task.options)
+    check_measures(board)
 
 
 def _short(text: str) -> str:
@@ -147,10 +150,15 @@ def _measured(task: Task, setting: Setting, place: Path) -> Outcome:
         options=options,
     )
     ran = _RUNS[task.kind](folder, made.report.memory)
-    share = evaluate(folder, task.data_file).accuracy
+    share = evaluate(folder, task.data_file, on=place_of(folder)).accuracy
     drop = round(100.0 * (task.float_share - share), 6)
     figures = dict(zip((each.key for each in task.figures.all), (drop, *ran), strict=True))
     return Outcome(figures, found={} if limits_of(setting) is None else plain_options(options))
+
+
+def place_of(folder: Path) -> str:
+    """What runs a build here: the host, but for kernels that it has no processor for."""
+    return next(iter(places_of(folder)), "host")
 
 
 def _timed(folder: Path, memory: MemoryReport) -> tuple[float | None, ...]:

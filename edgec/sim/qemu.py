@@ -48,6 +48,15 @@ def open_qemu_user(elf: Path, board: Board) -> Iterator[StreamingProcess]:
         yield stream
 
 
+def check_qemu_user(board: Board) -> None:
+    """Refuse a computer without the QEMU that runs Linux programs of a board's core.
+
+    Raises:
+        ConfigError: QEMU is not installed.
+    """
+    _installed(qemu_user(board), "qemu-user", board)
+
+
 def qemu_user(board: Board) -> str:
     """The program that runs Linux programs of a board's core."""
     return _USER_64 if board.core.is_aarch64 else _USER_32

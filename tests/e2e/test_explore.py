@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +18,8 @@ from places import REPOSITORY
 
 from edgec.base.toml_file import read_toml
 from edgec.cli.app import run_app
+from edgec.profile import count_instructions
+from edgec.report.model import Report
 
 pytest.importorskip("optuna", reason="the search engine, edgec[explore], is not installed")
 
@@ -23,6 +28,7 @@ MLP, DATA = EXAMPLES / "digits_mlp.onnx", EXAMPLES / "digits_calibration.npz"
 VALUES = "precision=default/int16 pool=default/64 observer=default effort=fast optimize=default"
 FEW = [word for each in VALUES.split() for word in ("--vary", each)]
 FEW += ["--vary", "rows=default/never", "--vary", "placement=default"]
+ON_LINUX = ("explore", str(MLP), "--board", "raspberry_pi_3", "--calibration", str(DATA))
 SEARCH = ("explore", str(MLP), "--board", "nucleo", "--calibration", str(DATA), *FEW)
 
 
@@ -61,6 +67,59 @@ def test_a_search_its_page_and_its_project(
     worker = ["explore", "--worker", "--storage", "found/study.journal"]
     assert run_app(worker) == 0
     assert "4 finished trials" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_boards_with_linux_are_compared_by_instructions(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    for program in ("aarch64-linux-gnu-gcc", "qemu-aarch64"):
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+    monkeypatch.chdir(tmp_path)
+    few = ["effort=fast", "observer=default", "precision=default/int16", "pool=default/64"]
+    words = [*ON_LINUX, *(word for each in few for word in ("--vary", each)), "--fit", "mi=0.1"]
+    words += ["--trials", "3", "--workers", "2", "--out", "found"]
+    assert run_app([*words, "--select", "mi<=0.01 smallest weights", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {tuple(each["figures"]) for each in found["trials"]} == {
+        ("drop", "mi", "weights", "arena")
+    }
+    chosen = next(t for t in found["trials"] if t["number"] == found["chosen"]["number"])
+    assert 0.0005 < chosen["figures"]["mi"] <= 0.01
+    # The chosen build, made again, has the figures that were measured.
+    assert run_app(["compile", "--project", "found", "--no-verify", "--out", "again"]) == 0
+    assert count_instructions("again").total.instructions / 1e6 == chosen["figures"]["mi"]
+    memory = Report.read(Path("again")).memory
+    assert (memory.weight_bytes, memory.arena_bytes) == (
+        chosen["figures"]["weights"],
+        chosen["figures"]["arena"],
+    )
+    assert "millions of instructions" in Path("found/explore.html").read_text("utf-8")
+    capsys.readouterr()
+    assert run_app(words) == 0  # nothing is left to do
+    assert "M instr." in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_benchmark_compares_fronts_of_both_kinds_of_boards():
+    boards = ("raspberry_pi_3", "nucleo_f446re")
+    few = ("precision=default/int16", "effort=fast", "observer=default", "pool=default")
+    few += ("rows=default", "optimize=default/size", "placement=default")
+    words = [sys.executable, str(REPOSITORY / "benchmarks" / "explore.py"), "fronts"]
+    words += ["--networks", "digits_resnet", "--trials", "3", "--vary", *few, "--boards", *boards]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    heads = [line for line in done.stdout.splitlines() if not line.startswith(" ")]
+    assert [line.split(":")[0] for line in heads] == [f"digits_resnet on {b}" for b in boards]
+    for head, unit in zip(heads, ("million instructions", " ms"), strict=True):
+        assert "3 trials in" in head
+        assert "0 refused" in head
+        volumes = [float(each) for each in re.findall(r" (0\.[0-9]{3})", head)]
+        assert len(volumes) == 4
+        usual, one, all_single, found = volumes
+        assert usual <= one <= all_single
+        assert usual <= found
+        assert unit in done.stdout.split(head)[1].split("digits_resnet on")[0]
 
 
 @pytest.mark.slow
@@ -125,14 +184,21 @@ def test_labels_judge_where_there_are_some(
     ("words", "what"),
     [
         (["explore"], "a search needs them"),
-        ([*SEARCH, "--fit", "flash=64K,db=30"], "db= is no limit of a search"),
+        ([*SEARCH, "--fit", "flash=64K,db=30"], "'db' is no limit of a search"),
         ([*SEARCH, "--fit", "size=3"], "'size' is no limit"),
         ([*SEARCH, "--select", "best"], "cannot read 'best'"),
         ([*SEARCH, "--test", str(DATA)], "only a chosen build is judged on it"),
         ([*SEARCH, "--vary", "rows=2"], "'rows' is given twice"),
         ([*SEARCH, "--vary", "fit=size=3"], "'size' is no limit"),
         ([*SEARCH, "--storage", "nonsense://x"], "cannot be opened"),
-        ([*SEARCH[:2], "--board", "host", *SEARCH[4:]], "has no cycle model"),
+        ([*SEARCH[:2], "--board", "host", *SEARCH[4:]], "has no figures that could be compared"),
+        ([*SEARCH, "--fit", "mi=3"], "a search for microcontrollers has no mi"),
+        ([*SEARCH, "--select", "mi<=3 smallest ram"], "give ms (milliseconds)"),
+        ([*SEARCH, "--board", "raspberry_pi_3"], "nucleo_f446re is compared by time, and rasp"),
+        ([*ON_LINUX, "--fit", "ms=3"], "give mi (millions of instructions)"),
+        ([*ON_LINUX, "--select", "smallest ram"], "give arena (bytes of the arena)"),
+        ([*ON_LINUX, "--vary", "fit=default/ms=2"], "fit=ms=2 is nothing for boards with Linux"),
+        ([*ON_LINUX, "--vary", "placement=sram"], "the system loads all of a program into RAM"),
         (["explore", "--worker", "--storage", "none.journal"], "there is no such storage"),
         (["explore", "--worker"], "needs the storage of a study"),
     ],

@@ -7,9 +7,10 @@ import os
 import time
 from pathlib import Path
 
+from edgec.explore.figures import KINDS, MICROCONTROLLERS
 from edgec.explore.space import Setting
 from edgec.explore.task import Task
-from edgec.explore.trial import Figures, Outcome
+from edgec.explore.trial import Measured, Outcome
 
 SPACE = {
     "model": ("net",),
@@ -19,6 +20,12 @@ SPACE = {
     "rows": tuple("01234567"),
     "effort": tuple("01234567"),
 }
+
+
+def measured(*values: float | None, kind: str = MICROCONTROLLERS) -> Measured:
+    """Figures in the order of their kind; those that are left out are not known."""
+    keys = [each.key for each in KINDS[kind].all]
+    return dict(zip(keys, (*values, *[None] * (len(keys) - len(values))), strict=True))
 
 
 def synthetic(task: Task, setting: Setting) -> Outcome:
@@ -31,10 +38,13 @@ def synthetic(task: Task, setting: Setting) -> Outcome:
     a, b, c, d = (float(setting[k]) for k in ("precision", "pool", "rows", "effort"))
     if a == b == 7.0:
         return Outcome(None, "two sevens")
-    return Outcome(Figures((7 - a) ** 2 / 7 + c, 1.0 + a + d, 1e4 + 100 * b + a, 4e3 - 10 * b * c))
+    figures = (7 - a) ** 2 / 7 + c, 1.0 + a + d, 1e4 + 100 * b + a, 4e3 - 10 * b * c
+    return Outcome(measured(*figures))
 
 
-def synthetic_task(notes: dict[str, object], seed: int = 1, limits: str = "") -> Task:
+def synthetic_task(
+    notes: dict[str, object], seed: int = 1, limits: str = "", kind: str = MICROCONTROLLERS
+) -> Task:
     """A task without files, for `synthetic`."""
     return Task(
         models={},
@@ -45,6 +55,7 @@ def synthetic_task(notes: dict[str, object], seed: int = 1, limits: str = "") ->
         float_share=1.0,
         labelled=True,
         space=SPACE,
+        kind=kind,
         limits=limits,
         seed=seed,
         shapes={},

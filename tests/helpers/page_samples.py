@@ -6,15 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from explore_trials import synthetic_task
+from explore_trials import measured, synthetic_task
 from profile_samples import layer_profile, sample_profile, sample_report
 
 from edgec.base.calls import Firing, StepLoop
 from edgec.explore.cluster import Place
+from edgec.explore.figures import LINUX
 from edgec.explore.front import Point
 from edgec.explore.page import render_explore_html
 from edgec.explore.run import State
-from edgec.explore.trial import Figures
 from edgec.profile.compare import BuildFigures
 from edgec.profile.compare_html import render_compare_html
 from edgec.profile.compile_html import CompilePage, More, compile_page, render_compile_html
@@ -183,9 +183,22 @@ def search() -> State:
         chosen = zip(("precision", "optimize", "placement"), values, strict=True)
         setting = {"model": "net", "board": "nucleo_f446re"}
         setting |= {name: knobs[name][value] for name, value in chosen}
-        made = Figures(
-            number % 7 / 3, 1.0 + number % 11, 20_000.0 + 900 * number, 4_000.0 + number, None
+        made = measured(
+            number % 7 / 3, 1.0 + number % 11, 20_000.0 + 900 * number, 4_000.0 + number
         )
         refused = "it does not fit" if number % 9 == 8 else ""
         points.append(Point(number, setting, None if refused else made, refused))
     return State(task, Place("study.journal", "study", 40), tuple(points))
+
+
+def search_on_linux() -> State:
+    """The same trials on a board that is compared by instructions; none has weights."""
+    state = search()
+    points = tuple(
+        each
+        if each.figures is None
+        else replace(each, figures=measured(*each.values[:2], 0.0, each.values[3], kind=LINUX))
+        for each in state.points
+    )
+    space = {**state.task.space, "board": ("raspberry_pi_3",)}
+    return replace(state, task=replace(state.task, space=space, kind=LINUX), points=points)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from explore_trials import measured
 
 from edgec.base.errors import BudgetError, ConfigError
+from edgec.explore.figures import KINDS, MICROCONTROLLERS
 from edgec.explore.front import Choice, Point, check_any, front_of
-from edgec.explore.trial import Figures
+
+
+def rule(text: str, kind: str = MICROCONTROLLERS) -> Choice:
+    return Choice.parse(text, KINDS[kind])
 
 
 def point(number: int, *values: float) -> Point:
-    return Point(number, {"model": "net"}, Figures(*values))
+    return Point(number, {"model": "net"}, measured(*values))
 
 
 POINTS = (
@@ -37,29 +42,29 @@ def test_limits_keep_points_out():
 
 def test_rule_picks_a_point():
     front = front_of(POINTS, {})
-    assert Choice.parse("drop<=0.5 smallest flash").of(front).number == 0
-    assert Choice.parse("smallest flash").of(front).number == 4
-    assert Choice.parse("flash<=0.05K least drop").of(front).number == 4
+    assert rule("drop<=0.5 smallest flash").of(front).number == 0
+    assert rule("smallest flash").of(front).number == 4
+    assert rule("flash<=0.05K least drop").of(front).number == 4
     with pytest.raises(BudgetError, match="the nearest one, of trial 1, has ms=1"):
-        Choice.parse("ms<=0.1 smallest flash").of(front)
+        rule("ms<=0.1 smallest flash").of(front)
 
 
 def test_energy_tells_boards_apart():
-    slow = Point(7, {"board": "thrifty"}, Figures(0.0, 3.0, 100.0, 10.0, 5.0))
-    fast = Point(8, {"board": "fast"}, Figures(0.0, 2.0, 100.0, 10.0, 40.0))
-    unknown = Point(9, {"board": "unknown"}, Figures(0.0, 3.0, 100.0, 10.0))
+    slow = Point(7, {"board": "thrifty"}, measured(0.0, 3.0, 100.0, 10.0, 5.0))
+    fast = Point(8, {"board": "fast"}, measured(0.0, 2.0, 100.0, 10.0, 40.0))
+    unknown = Point(9, {"board": "unknown"}, measured(0.0, 3.0, 100.0, 10.0))
     front = front_of((slow, fast, unknown), {})
     assert [each.number for each in front] == [8, 7]
-    assert Choice.parse("smallest uj").of(front) == slow
-    assert Choice.parse("uj<=50 smallest ms").of(front) == fast
+    assert rule("smallest uj").of(front) == slow
+    assert rule("uj<=50 smallest ms").of(front) == fast
     with pytest.raises(ConfigError, match="no figure of energy"):
-        Choice.parse("smallest uj").of((unknown,))
+        rule("smallest uj").of((unknown,))
 
 
 @pytest.mark.parametrize("text", ["", "smallest", "smallest size", "drop<1 smallest ms", "a b"])
 def test_rule_that_cannot_be_read(text: str):
     with pytest.raises(ConfigError, match="cannot read"):
-        Choice.parse(text)
+        rule(text)
 
 
 def test_nothing_within_the_limits_says_what_comes_nearest():

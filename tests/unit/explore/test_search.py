@@ -59,7 +59,7 @@ def test_another_seed_gives_another_study(tmp_path: Path):
 def test_workers_at_the_same_time_finish_no_trial_twice(tmp_path: Path):
     task = synthetic_task({"pause": 0.01})
     place, storage, study = opened(str(tmp_path / "study.journal"), task, 30)
-    given = (storage, place.name, task.space, {}, task.seed, place.total)
+    given = (storage, place.name, task, place.total)
     run = functools.partial(synthetic, task)
     with quiet():
         threads = [threading.Thread(target=search.work, args=(*given, run)) for _ in range(4)]

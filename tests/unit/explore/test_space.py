@@ -25,6 +25,8 @@ from edgec.explore.prepare import can_pool
 from edgec.explore.space import (
     DEFAULT,
     KNOBS,
+    ON_LINUX,
+    check_on_linux,
     compiled_by,
     limits_of,
     options_of,
@@ -85,10 +87,26 @@ def test_a_setting_in_words_and_as_options():
 
 
 def test_values_that_the_user_names():
-    space = space_of(["net"], ["a", "b"], ["precision=default/28dB", "rows=never"], pools=False)
+    space = space_of(
+        ["net"], ["a", "b"], ["precision=default/28dB", "rows=never"], {"pool": (DEFAULT,)}
+    )
     assert space["precision"] == (DEFAULT, "28dB")
     assert space["rows"] == ("never",)
     assert space["pool"] == (DEFAULT,)
+
+
+def test_boards_with_linux_have_fewer_values():
+    space = space_of(["net"], ["raspberry_pi_3"], [], ON_LINUX)
+    assert (space["optimize"], space["placement"]) == ((DEFAULT,), (DEFAULT,))
+    assert space["rows"] == (DEFAULT, "always")
+    assert space["precision"] == KNOBS["precision"].values
+    check_on_linux(space)
+    named = space_of(["net"], ["raspberry_pi_3"], ["optimize=size", "rows=never"], ON_LINUX)
+    assert (named["optimize"], named["rows"]) == (("size",), ("never",))
+    check_on_linux(named)
+    for text in ("placement=default/flash", "fit=drop=1"):
+        with pytest.raises(ConfigError, match="is nothing for boards with Linux"):
+            check_on_linux(space_of(["net"], ["raspberry_pi_3"], [text], ON_LINUX))
 
 
 def test_limits_of_a_search_of_its_own():

@@ -62,7 +62,7 @@ def test_trials_of_any_time_have_a_page(factor: float) -> None:
     points = tuple(
         each
         if each.figures is None
-        else replace(each, figures=replace(each.figures, ms=each.figures.ms * factor))
+        else replace(each, figures={**each.figures, "ms": each.value("ms") * factor})
         for each in state.points
     )
     page = render_explore_html(replace(state, points=points))
