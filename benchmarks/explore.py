@@ -181,7 +181,7 @@ def _compare(board: str, state: State, single: Sequence[Point], seconds: float) 
     for point in state.front:
         objectives = state.task.figures.objectives
         figures = "  ".join(
-            f"{each.said.format(each.text(point.value(each.name))):>14}" for each in objectives
+            f"{each.said.format(each.text(point.value(each.name))):>17}" for each in objectives
         )
         text = ", ".join(
             f"{k} {v}" for k, v in point.setting.items() if k in SHOWN and v != DEFAULT

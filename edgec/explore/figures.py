@@ -26,12 +26,12 @@ class Figure:
     Attributes:
         name: what `--select` and `--fit` call it.
         word: what sentences call it.
-        heading: of its column in tables.
+        heading: title of the column in tables.
         axis: its unit, as the text of an axis.
         said: a number of a table with its unit.
         form: format of a number in tables.
         worst: what a proposal is told of a setting that cannot be built, and the largest limit.
-        record: what records call it; "": its name.
+        record: its name in records; "": `name`.
         note: what a reader of the figure has to know, a sentence; "": nothing.
     """
 
@@ -47,7 +47,7 @@ class Figure:
 
     @property
     def key(self) -> str:
-        """What records call it."""
+        """Name in records, such as those of `--json`."""
         return self.record or self.name
 
     def text(self, value: float | None) -> str:
@@ -73,7 +73,7 @@ INSTRUCTIONS = Figure(
     word="instructions",
     heading="M instr.",
     axis="millions of instructions",
-    said="{} million instructions",
+    said="{} M instr.",
     form="{:,.5g}",
     worst=1e6,
     note="Instructions are counted exactly; caches and speculation make time another thing.",

@@ -82,7 +82,7 @@ class ExplorePage:
         note: which samples were used for what.
         words: what sentences call the four objectives.
         legend: least and most bytes of a hue.
-        headings: of the figures in the table.
+        headings: titles of the columns of figures.
         about: what a reader of the figures has to know.
         parallel_width: least width of the parallel axes in pixels.
         history: points of the front after each trial.

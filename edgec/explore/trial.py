@@ -157,7 +157,7 @@ def _measured(task: Task, setting: Setting, place: Path) -> Outcome:
 
 
 def place_of(folder: Path) -> str:
-    """What runs a build here: the host, but for kernels that it has no processor for."""
+    """The host, or the emulator where the host has no processor for the kernels of a build."""
     return next(iter(places_of(folder)), "host")
 
 

@@ -115,7 +115,7 @@ def test_a_page_says_what_was_counted():
     assert "<th>ms</th><th>flash</th><th>RAM</th><th>µJ</th>" in usual
     assert "instructions" not in usual
     assert title_of(state.points[0], state.task).startswith(
-        "trial 0: 0.00 points, 1 million instructions, weights 0 B, arena 4,000 B; "
+        "trial 0: 0.00 points, 1 M instr., weights 0 B, arena 4,000 B; "
     )
 
 
