@@ -33,6 +33,7 @@ class Figure:
         worst: what a proposal is told of a setting that cannot be built, and the largest limit.
         record: its name in records; "": `name`.
         note: what a reader of the figure has to know, a sentence; "": nothing.
+        in_bytes: its limits may end in K and M, 1024 and 1024 * 1024 bytes.
     """
 
     name: str
@@ -44,11 +45,19 @@ class Figure:
     worst: float = 1e9
     record: str = ""
     note: str = ""
+    in_bytes: bool = False
 
     @property
     def key(self) -> str:
         """Name in records, such as those of `--json`."""
         return self.record or self.name
+
+    def number(self, text: str) -> float | None:
+        """The number of a limit, such as ``64K`` or ``0.5``; None: it is none."""
+        found = _NUMBER.fullmatch(text)
+        if found is None or (found[2] and not self.in_bytes):
+            return None
+        return float(found[1]) * _UNITS[found[2].upper()]
 
     def text(self, value: float | None) -> str:
         """A value as tables show it; "" where nobody knows it."""
@@ -57,8 +66,8 @@ class Figure:
 
 DROP = Figure("drop", "accuracy", "points lost", "points lost", "{} points", "{:.2f}", 100.0)
 TIME = Figure("ms", "time", "ms", "milliseconds", "{} ms", "{:,.3f}", 1e6)
-FLASH = Figure("flash", "flash", "flash", "bytes of flash", "flash {} B")
-RAM = Figure("ram", "RAM", "RAM", "bytes of RAM", "RAM {} B")
+FLASH = Figure("flash", "flash", "flash", "bytes of flash", "flash {} B", in_bytes=True)
+RAM = Figure("ram", "RAM", "RAM", "bytes of RAM", "RAM {} B", in_bytes=True)
 ENERGY = Figure(
     name="uj",
     word="energy",
@@ -78,8 +87,8 @@ INSTRUCTIONS = Figure(
     worst=1e6,
     note="Instructions are counted exactly; caches and speculation make time another thing.",
 )
-WEIGHTS = Figure("weights", "weights", "weights", "bytes of weights", "weights {} B")
-ARENA = Figure("arena", "arena", "arena", "bytes of the arena", "arena {} B")
+WEIGHTS = Figure("weights", "weights", "weights", "bytes of weights", "weights {} B", in_bytes=True)
+ARENA = Figure("arena", "arena", "arena", "bytes of the arena", "arena {} B", in_bytes=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +170,6 @@ def kind_of(boards: Sequence[Board]) -> str:
     return LINUX if with_linux else MICROCONTROLLERS
 
 
-def number_of(text: str) -> float | None:
-    """The number of a limit, such as ``64K`` or ``0.5``; None: it is none."""
-    found = _NUMBER.fullmatch(text)
-    return None if found is None else float(found[1]) * _UNITS[found[2].upper()]
-
-
 def limits_of(text: str, figures: Figures) -> dict[str, float]:
     """Limits of all trials, ``flash=64K,drop=1``, by the name of their figure.
 
@@ -186,10 +189,10 @@ def limits_of(text: str, figures: Figures) -> dict[str, float]:
         figures.check_here(name, where)
         if name not in objectives:
             raise ConfigError(f"{shown(name)!r} is no limit of a search", where=where, hint=like)
-        number = number_of(value)
+        figure = objectives[name]
+        number = figure.number(value)
         if number is None or name in found:
             raise ConfigError(f"cannot read {part[:40]!r}", where=where, hint=like)
-        figure = objectives[name]
         if number > figure.worst or (number == 0 and figure is not DROP):
             raise ConfigError(
                 f"{part[:40]!r} limits nothing that could be built",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from edgec.base.errors import BudgetError, ConfigError
 from edgec.base.options import OptionValue
-from edgec.explore.figures import ENERGY, KNOWN, Figures, number_of
+from edgec.explore.figures import ENERGY, KNOWN, Figures
 from edgec.explore.space import Setting
 from edgec.explore.trial import Measured
 
@@ -110,8 +110,8 @@ class Choice:
         for condition in conditions:
             name, _, number = condition.partition("<=")
             figures.check_here(name, where)
-            most = number_of(number)
-            if most is None or name not in names:
+            most = KNOWN[name].number(number) if name in names else None
+            if most is None:
                 raise ConfigError(f"cannot read {condition[:40]!r}", where=where, hint=like)
             bounds[name] = most
         figures.check_here(least, where)

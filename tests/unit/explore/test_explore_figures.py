@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import sys
 
 import pytest
 
@@ -16,6 +17,7 @@ from rich.console import Console
 
 from edgec.base.errors import ConfigError
 from edgec.cli.explore_text import print_front, state_json
+from edgec.explore import installed
 from edgec.explore.figures import KINDS, LINUX, MICROCONTROLLERS, kind_of, limits_of
 from edgec.explore.front import Choice, Point, front_of
 from edgec.explore.page import render_explore_html, title_of
@@ -63,6 +65,7 @@ def test_limits_are_of_the_figures_that_there_are():
         ("uj=3", LINUX, "a search for boards with Linux has no uj"),
         ("mi=1,mi=2", LINUX, "cannot read 'mi=2'"),
         ("mi=-1", LINUX, "cannot read 'mi=-1'"),
+        ("mi=2K", LINUX, "cannot read 'mi=2K'"),
         ("mi=0", LINUX, "'mi=0' limits nothing"),
         ("drop=101", LINUX, "'drop=101' limits nothing"),
     ],
@@ -136,3 +139,18 @@ def test_a_task_keeps_its_kind():
         task = synthetic_task({}, limits="drop=1", kind=kind)
         assert Task.from_text(task.to_text()).figures is KINDS[kind]
         assert task.bounds == {"drop": 1.0}
+
+
+def test_a_computer_that_cannot_measure_is_refused(monkeypatch: pytest.MonkeyPatch):
+    pi, nucleo = load_board("raspberry_pi_3"), load_board("nucleo_f446re")
+    monkeypatch.setattr("edgec.sim.qemu.process.which", lambda _: None)
+    monkeypatch.setattr(installed, "runs_natively", lambda _: False)
+    with pytest.raises(ConfigError, match="needs qemu-aarch64, which is not on PATH"):
+        installed.check_measures(pi)
+    installed.check_measures(nucleo)
+    monkeypatch.setattr(installed, "runs_natively", lambda _: True)
+    installed.check_measures(pi)
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    for each in (pi, nucleo):
+        with pytest.raises(ConfigError, match="trials need capstone, which is not installed"):
+            installed.check_measures(each)
