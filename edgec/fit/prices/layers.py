@@ -97,7 +97,8 @@ class Layers:
         names = [name for name in (*choice.reads, *node.outputs) if name in graph.values]
         return Layer(
             cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
-            constant_bytes=price.constant_bytes,
+            constant_bytes=price.constant_bytes - sum(price.shared_bytes.values()),
+            shared_bytes=price.shared_bytes,
             function=price.code,
             kind=(type(choice.spec).__name__, tuple(dtype.name for dtype in price.types)),
             tensors=self.tensors_of(graph, names),

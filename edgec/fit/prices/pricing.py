@@ -236,7 +236,7 @@ class Pricing:
         }
 
     def code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
-        """Bytes of the code and tables that layers need, by section; what is shared is there once.
+        """Bytes of code and tables that layers share, by section or digest; each is there once.
 
         All functions of the probes are compiled at once, those of other choices when they come.
         """
@@ -250,7 +250,9 @@ class Pricing:
         new = dict.fromkeys(e.function for e in layers_seen if e.function not in known)
         known |= function_sizes(new, self._board, optimize)
         return {
-            name: float(size) for layer in layers for name, size in known[layer.function].items()
+            name: float(size)
+            for layer in layers
+            for name, size in (*known[layer.function].items(), *layer.shared_bytes.items())
         }
 
     def _cost(self, setting: Setting, name: str, state: State, layer: Layer) -> Cost:

@@ -23,7 +23,7 @@ INT16: State = frozenset("ab")
 
 def a_layer(cycles: float, function: str) -> Layer:
     spec: Any = function
-    return Layer(cycles, 8, spec, ("Dense", ("INT8",)), frozenset("a"))
+    return Layer(cycles, 8, {}, spec, ("Dense", ("INT8",)), frozenset("a"))
 
 
 class _Network:
@@ -35,8 +35,8 @@ class _Network:
     def plan_of(self, int16: State) -> Any:
         reader = "sum" if int16 and self._fuses else "conv"
         nodes = [
-            SimpleNamespace(output=reader, inputs=("x", "w")),
-            SimpleNamespace(output="end", inputs=("y",)),
+            SimpleNamespace(output=reader, name="node"),
+            SimpleNamespace(output="end", name="end"),
         ]
         return SimpleNamespace(graph=SimpleNamespace(nodes=nodes))
 
@@ -54,7 +54,7 @@ def states_of(*, fuses: bool) -> dict[str, tuple[State, States]]:
     bits = LayerBits("node", WeightBits.FOUR)
     probes = [NOTHING, INT16]
     networks: Any = {WeightBits.FOUR: narrow}
-    ways = Ways({str(bits): bits}, {str(bits): 0.1}, networks, {"node": "w"}, probes)
+    ways = Ways({str(bits): bits}, {str(bits): 0.1}, networks, probes)
     ends = {"conv": frozenset("a"), "sum": frozenset("ab"), "end": frozenset("b")}
     cells: dict[str, tuple[State, States]] = {}
     for name, tensors in ends.items():
@@ -88,7 +88,7 @@ def test_with_few_bits_a_layer_may_be_there_that_is_part_of_another_otherwise():
 
 def test_weights_of_a_choice_are_in_graph_order():
     first, second = LayerBits("n1", WeightBits.TWO), LayerBits("n2", WeightBits.FOUR)
-    ways = Ways({"n1=2": first, "n2=4": second}, {}, {}, {}, [])
+    ways = Ways({"n1=2": first, "n2=4": second}, {}, {}, [])
     assert ways.bits_of({"n2=4", "x", "n1=2"}) == (first, second)
 
 
