@@ -109,6 +109,7 @@ class Search:
         self._passed: set[Point] = set()
         self._shown_in: set[Optimize] = set()  # codes that int16 everywhere was built in, or not
         self._expected: dict[Point, float] = {}  # noise, before it was measured
+        self._last: Setting | None = None
         self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
     def run(self) -> Fitted:
@@ -295,7 +296,9 @@ class Search:
         """The best choice by all that is known; None: nothing is within the limits."""
         self._progress("solving")
         found: list[tuple[float, float, int, Point]] = []
-        for number, setting in enumerate(self.settings):
+        # What the setting of the last answer gives bounds the programs of the others.
+        first = sorted(enumerate(self.settings), key=lambda each: each[1] is not self._last)
+        for number, setting in first:
             problem = self._problem(setting)
             names = best(problem, bounds, aim)
             figures = None if names is None else problem.figures(names)
@@ -307,7 +310,11 @@ class Search:
             if not math.isnan(value):  # what is worse than this is of no use in other settings
                 most = min(getattr(bounds, aim.value), value * _EQUAL)
                 bounds = replace(bounds, **{aim.value: most})
-        return min(found)[-1] if found else None
+        if not found:
+            return None
+        answer = min(found)[-1]
+        self._last = answer.setting
+        return answer
 
     def _problem(self, setting: Setting) -> Problem:
         """Choices that are left: without what was built, or is known to be no better."""
