@@ -78,9 +78,11 @@ class Ways:
             optimize: what code prefers.
         """
         names = {bits.layers for bits in self.asked.values()}
-        readers = {each: _readers(plain.plan_of(each).graph, names) for each in self.probes}
+        readers = {
+            each: _readers(plain.plan_of(each, optimize).graph, names) for each in self.probes
+        }
         narrow = {
-            (bits, each): _readers(network.plan_of(each).graph, names)
+            (bits, each): _readers(network.plan_of(each, optimize).graph, names)
             for bits, network in self.networks.items()
             for each in self.probes
         }
