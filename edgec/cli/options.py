@@ -197,8 +197,8 @@ WeightBitsOption = Annotated[
     typer.Option(
         "--weight-bits",
         metavar="LAYER=BITS",
-        help="Give the weights of a layer 4, 3 or 2 bits, or ternary: a name or a pattern, "
-        "repeatable. Chosen by the error of the layer's output.",
+        help="Give the weights of a layer 4, 3 or 2 bits, ternary, or pool64 (a pool of 64 "
+        "vectors): a name or a pattern, repeatable. Chosen by the error of the layer's output.",
         rich_help_panel=QUANTIZATION,
     ),
 ]

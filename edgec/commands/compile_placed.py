@@ -56,7 +56,7 @@ def planned_layers(
         options: how to compile.
         progress: told what is being done.
     """
-    ready, pools = plan_pooled_layers(model, board, options.pool, progress)
+    ready, pools = plan_pooled_layers(model, board, options.pool, options.optimize, progress)
     ready, pools = with_bit_planes(ready, pools, board, options)
     return with_rounded_channels(ready, pools, board, options)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from edgec.base.errors import BudgetError, MemoryPlanError
 from edgec.base.options import CompileOptions, FitLimits, Optimize, Progress, no_progress
+from edgec.fit.answer import best_of
 from edgec.fit.builds import built_choice, with_space
 from edgec.fit.check import check_fit, check_judged
 from edgec.fit.choice import (
@@ -33,7 +34,7 @@ from edgec.fit.choice import (
 from edgec.fit.missed import missed
 from edgec.fit.prices.pricing import Pricing
 from edgec.fit.program.problem import Bounds, Figures, Problem
-from edgec.fit.program.solve import Aim, best
+from edgec.fit.program.solve import Aim
 from edgec.fit.references import references
 from edgec.target.board import Board
 from edgec.workflow.front_end import front_end_of
@@ -51,8 +52,6 @@ _MOST_STARTS = 24
 """Random choices within the limits that are measured."""
 _MOST_NETWORKS = 8
 """Networks with weights of few bits, each of which is quantized anew, in seconds."""
-_EQUAL = 1.02
-"""Choices of two settings whose figures differ by less are about equal."""
 _TIGHTER = 0.7
 """Share of the noise that is tried next where the measured one, or decisions, miss the limit."""
 
@@ -109,6 +108,7 @@ class Search:
         self._passed: set[Point] = set()
         self._shown_in: set[Optimize] = set()  # codes that int16 everywhere was built in, or not
         self._expected: dict[Point, float] = {}  # noise, before it was measured
+        self._last: Setting | None = None
         self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
     def run(self) -> Fitted:
@@ -294,20 +294,13 @@ class Search:
     def best(self, bounds: Bounds, aim: Aim) -> Point | None:
         """The best choice by all that is known; None: nothing is within the limits."""
         self._progress("solving")
-        found: list[tuple[float, float, int, Point]] = []
-        for number, setting in enumerate(self.settings):
-            problem = self._problem(setting)
-            names = best(problem, bounds, aim)
-            figures = None if names is None else problem.figures(names)
-            if names is None or figures is None:
-                continue
-            value = getattr(figures, aim.value)
-            rounded = 0.0 if math.isnan(value) else round(math.log(value), 2)
-            found.append((rounded, figures.cycles, number, self._point(setting, names)))
-            if not math.isnan(value):  # what is worse than this is of no use in other settings
-                most = min(getattr(bounds, aim.value), value * _EQUAL)
-                bounds = replace(bounds, **{aim.value: most})
-        return min(found)[-1] if found else None
+        # What the setting of the last answer gives bounds the programs of the others.
+        ordered = sorted(self.settings, key=lambda setting: setting is not self._last)
+        found = best_of({each: self._problem(each) for each in ordered}, bounds, aim)
+        if found is None:
+            return None
+        self._last, names = found
+        return self._point(self._last, names)
 
     def _problem(self, setting: Setting) -> Problem:
         """Choices that are left: without what was built, or is known to be no better."""

@@ -7,7 +7,8 @@ measured prices of a core.  `alternatives` gives every kernel of a layer with it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from edgec.base.dtypes import DType
@@ -17,7 +18,7 @@ from edgec.ir.infer import macs
 from edgec.ir.weighted import is_int8_layer
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
-from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.constants import ConstantPool, ProgramConstant
 from edgec.kernels.common.parts import FULL_WIDTH, Run
 from edgec.kernels.common.spec import MayShare
 from edgec.kernels.family import KernelSpec
@@ -43,6 +44,8 @@ class Price:
         code_bytes: bytes of the function; None: nobody has counted them.
         shares: layers of other shapes call the same functions.
         constant_bytes: weights, biases, multipliers and tables as the function reads them.
+        shared_bytes: bytes of those among them that equal constants of other layers share, by their
+            digest: pools and their tables.
         scratch_bytes: working memory of the call.
         types: element types of what the layer reads and writes.
     """
@@ -54,6 +57,7 @@ class Price:
     code_bytes: int | None
     shares: bool
     constant_bytes: int
+    shared_bytes: Mapping[str, int]
     scratch_bytes: int
     types: tuple[DType, ...]
 
@@ -105,6 +109,7 @@ def price_of(
     ideal = estimator.ideal_cycles(choice.family, spec, bits)
     parts = choice.family.parts(spec, Run(estimator.form, bits))
     names = (*choice.reads, *node.outputs)
+    constants = _constants(graph, choice)
     return Price(
         cycles=_by_products(graph, node, estimator) if ideal is None else ideal,
         waits=0.0 if parts is None else estimator.waits(parts),
@@ -112,7 +117,12 @@ def price_of(
         code=spec,
         code_bytes=parts.code_bytes or None if parts is not None else None,
         shares=isinstance(spec, MayShare) and spec.shares_functions,
-        constant_bytes=_constant_bytes(graph, choice),
+        constant_bytes=sum(constant.array.nbytes for constant in constants),
+        shared_bytes={
+            hashlib.sha256(constant.array.tobytes()).hexdigest(): constant.array.nbytes
+            for constant in constants
+            if constant.shared
+        },
         scratch_bytes=choice.scratch_bytes,
         types=tuple(graph.values[name].dtype for name in names if name in graph.values),
     )
@@ -132,13 +142,13 @@ def run_cycles(graph: Graph, choice: KernelChoice, estimator: Estimator) -> floa
     return cycles if cycles is None or parts is None else cycles + estimator.waits(parts)
 
 
-def _constant_bytes(graph: Graph, choice: KernelChoice) -> int:
+def _constants(graph: Graph, choice: KernelChoice) -> Sequence[ProgramConstant]:
     pool = ConstantPool()
     choice.family.arguments(graph, choice.node, choice.spec, pool)
     for name in choice.reads:
         if graph.is_constant(name):
             pool.add(choice.family.constant_stem, graph.constants[name].array)
-    return sum(constant.array.nbytes for constant in pool.constants)
+    return pool.constants
 
 
 def _by_products(graph: Graph, node: Node, estimator: Estimator) -> float | None:

@@ -34,6 +34,7 @@ from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_endless_outputs
 from edgec.quant.common.report import (
     CalibrationSource,
+    Decisions,
     InForce,
     QuantReport,
     weights_notes,
@@ -105,8 +106,8 @@ def quantize(
             adds operators from outside, which say by `RealOperator.evaluate` what they compute.
         prices: the board that tensors with int16 codes have to fit; None: it is not known.
         chooser: names the tensors with int16 codes, with `Precision.AUTO`; None: the options do.
-        reference: the float network that choices of int16 codes are judged against, with values of
-            the same names; None: `graph` is.
+        reference: the float network that choices of int16 codes, decisions and the accuracy to
+            expect are judged against, with values of the same names; None: `graph` is.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -116,7 +117,8 @@ def quantize(
     """
     samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
-    run = _Run(calibration, options, progress, converters, prices, chooser, reference)
+    others = None if reference is graph else reference
+    run = _Run(calibration, options, progress, converters, prices, chooser, reference, others)
     if is_wide(graph):
         found = run.by_file(graph)
     elif is_searched(graph):
@@ -151,8 +153,10 @@ class _Run:
         prices: Prices | None,
         chooser: Chooser | None,
         reference: Graph | None,
+        other_weights: Graph | None,
     ) -> None:
         self._reference = reference
+        self._other_weights = other_weights  # the float network, where this one has few bits
         self._calibration, self._options, self._progress = calibration, options, progress
         self._prices, self._chooser = prices, chooser
         self._converters = converters
@@ -245,22 +249,35 @@ class _Run:
         return replace(
             report,
             losses=layer_losses(real, integer, data, corrected=corrected),
-            decisions=decisions_of(real, integer, data, outputs),
+            decisions=self._decisions(real, integer, data, outputs),
         )
 
-    @staticmethod
+    def _decisions(
+        self, real: Graph, integer: Graph, data: Mapping[str, Array], known: Outputs | None = None
+    ) -> Decisions | None:
+        if self._other_weights is None:
+            return decisions_of(real, integer, data, known)
+        codes = Outputs() if known is None else Outputs(codes=known.codes)
+        return decisions_of(self._other_weights, integer, data, codes)
+
     def _with_estimate(
-        report: QuantReport, real: Graph, integer: Graph, refit: Refit, data: Mapping[str, Array]
+        self,
+        report: QuantReport,
+        real: Graph,
+        integer: Graph,
+        refit: Refit,
+        data: Mapping[str, Array],
     ) -> QuantReport:
         if report.source is not CalibrationSource.USER:
             return report
-        return replace(report, estimate=estimated(real, integer, refit, data))
+        judge = self._other_weights or real
+        return replace(report, estimate=estimated(judge, integer, refit, data))
 
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:
             return report
         data = checked_calibration(real, self._calibration)
-        return replace(report, decisions=decisions_of(real, integer, data))
+        return replace(report, decisions=self._decisions(real, integer, data))
 
     def by_file(self, graph: Graph) -> Quantized:
         """Scales of a file with 16-bit activations, which brings all of them; data judge them."""

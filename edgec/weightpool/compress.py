@@ -78,15 +78,55 @@ def compress_graphs(
         )
         for graph, data in zip(graphs, calibrations, strict=True)
     )
-    parts = parts_of(networks, options)
     rng = np.random.default_rng(options.seed)
+    networks, of_layers = _settled(networks, options, rng, progress)
+    steps = options.rounds * len(networks)
+    results: list[Decided] = []
+    for index, network in enumerate(networks):
+        progress("deciding layers", steps - len(networks) + index, steps)
+        results.append(decide(network, [next(of_layers) for _ in network.choice.pooled], rng))
+    progress("choosing ranges")
+    found = [
+        with_ranges(network, result.graph, options.range_bits, rng)
+        for network, result in zip(networks, results, strict=True)
+    ]
+    return tuple(
+        (graph, summarized(network, graph, options))
+        for network, graph in zip(networks, found, strict=True)
+    )
+
+
+def pool_of(network: Network, options: WeightPoolOptions, progress: Progress) -> WeightPool:
+    """The pool that all chosen layers of a network share.
+
+    Args:
+        network: float, its chosen layers in vectors of the options' length.
+        options: size of the pool, effort, seed.
+        progress: told what is being done.
+
+    Raises:
+        WeightPoolError: the layers have fewer vectors than the pool.
+    """
+    rng = np.random.default_rng(options.seed)
+    return next(_settled((network,), options, rng, progress)[1])
+
+
+def _settled(
+    networks: tuple[Network, ...],
+    options: WeightPoolOptions,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> tuple[tuple[Network, ...], Iterator[WeightPool]]:
+    """The networks with the terms of their layers, and the pool of each layer in turn.
+
+    Assignments and pools are refined in turn, in all rounds but the last one, which is the pass
+    that decides.
+    """
+    parts = parts_of(networks, options)
     networks, vectors = _first_pools(networks, parts, options, rng, progress)
     steps = options.rounds * len(networks)
-    for number in range(options.rounds):
-        pools = [
-            WeightPool(integer_pool(each, _most_terms(networks, part))[0])
-            for each, part in zip(vectors, parts, strict=True)
-        ]
+    for number in range(options.rounds - 1):
+        pools = _rounded(vectors, networks, parts)
         of_layers = _by_layer(pools, parts)
         results: list[Decided] = []
         for index, network in enumerate(networks):
@@ -100,15 +140,17 @@ def compress_graphs(
             [found for result in results for found in result.assignments],
             signed=options.signed,
         )
-    progress("choosing ranges")
-    found = [
-        with_ranges(network, result.graph, options.range_bits, rng)
-        for network, result in zip(networks, results, strict=True)
+    return networks, _by_layer(_rounded(vectors, networks, parts), parts)
+
+
+def _rounded(
+    vectors: Sequence[Array], networks: Sequence[Network], parts: Sequence[Part]
+) -> list[WeightPool]:
+    """Pools of int8 vectors."""
+    return [
+        WeightPool(integer_pool(each, _most_terms(networks, part))[0])
+        for each, part in zip(vectors, parts, strict=True)
     ]
-    return tuple(
-        (graph, summarized(network, graph, options))
-        for network, graph in zip(networks, found, strict=True)
-    )
 
 
 def report_of(

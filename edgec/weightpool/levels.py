@@ -9,7 +9,7 @@ the range they cover has to be chosen, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +20,6 @@ from edgec.base.names import printable
 from edgec.base.options import (
     MAX_ACTIVATION_BITS,
     FewBitsOptions,
-    LayerBits,
     Progress,
     WeightBits,
     no_progress,
@@ -29,7 +28,7 @@ from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.weightpool.assign import Assignment, assign, codes
+from edgec.weightpool.assign import assign, codes
 from edgec.weightpool.few_codes import with_few_codes
 from edgec.weightpool.layers import (
     Choice,
@@ -128,85 +127,31 @@ def narrowed(
     if options.activation_bits < MAX_ACTIVATION_BITS:
         rng = np.random.default_rng(options.seed)
         network = with_few_codes(network, options.activation_bits, rng)
-    bits = dict.fromkeys((layer.node.name for layer in network.choice.pooled), options.bits)
-    return _narrowed(network, bits, options.seed, progress)
-
-
-def narrowed_layers(
-    graph: Graph,
-    calibration: Mapping[str, Array] | None,
-    bits: Mapping[str, WeightBits],
-    progress: Progress = no_progress,
-    seed: int = 0,
-) -> Graph:
-    """Replace the weights of named layers by whole numbers of their own few bits each.
-
-    Args:
-        graph: REAL stage, after `passes.pipeline.REAL_PASSES`.
-        calibration: as for `narrowed`.
-        bits: the numbers that weights are, by name of the layer's node.
-        progress: told what is being done.
-        seed: seed of the choice of output elements that are looked at.
-
-    Returns:
-        REAL stage, as from `narrowed`.
-
-    Raises:
-        WeightPoolError: a layer that cannot be given few bits; weights in a pool or not finite.
-        ConfigError: calibration data that do not fit.
-    """
-    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
-    check_unpooled(graph, layers)
-    narrow = [node for node in layers if node.name in bits]
-    for node in narrow:
-        if reason := impossible(graph, node):
-            raise WeightPoolError(
-                f"cannot have weights of few bits: {reason}", where=printable(node.name)
-            )
-    data = None if calibration is None else checked_calibration(graph, calibration)
-    chosen = Choice(tuple(pool_layer(graph, node, 1) for node in narrow), ())
-    return _narrowed(Network(graph, data, chosen), bits, seed, progress)
-
-
-def bits_of_layers(graph: Graph, asked: Sequence[LayerBits]) -> dict[str, WeightBits]:
-    """The numbers that weights are, by name of the layer's node.
-
-    Args:
-        graph: REAL stage.
-        asked: names and patterns; of several that match a layer the last holds.
-
-    Raises:
-        WeightPoolError: one matches no layer that can have few bits.
-    """
-    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
-    found: dict[str, WeightBits] = {}
-    for each in asked:
-        named = [node for node in layers if node.name == each.layers]
-        if not named:
-            check_patterns(graph, layers, (each.layers,), "--weight-bits", "have few bits")
-            named = [node for node in layers if matches(node, (each.layers,))]
-            named = [node for node in named if not impossible(graph, node)]
-        found |= dict.fromkeys((node.name for node in named), each.bits)
-    return found
-
-
-def _narrowed(
-    network: Network, bits: Mapping[str, WeightBits], seed: int, progress: Progress
-) -> Graph:
     count, done = len(network.choice.pooled), 0
 
     def choose(current: Graph, layer: PoolLayer, objective: Objective) -> Graph:
         nonlocal done
         progress("deciding layers", done, count)
         done += 1
-        low, high = bits[layer.node.name].levels
-        pool = np.arange(low, high + 1, dtype=np.float64)[:, None]
-        found = _chosen(objective, pool)
-        whole = codes(found.indices, pool).astype(np.int8)
-        bias = objective.bias(found.rows(pool))
-        return with_codes(current, layer, whole, found.scale, bias)
+        return with_few_bits(current, layer, objective, options.bits)
 
-    return in_order(network, choose, np.random.default_rng(seed))
+    return in_order(network, choose, np.random.default_rng(options.seed))
+
+
+def with_few_bits(graph: Graph, layer: PoolLayer, objective: Objective, bits: WeightBits) -> Graph:
+    """The graph with whole numbers of few bits for the weights of one layer.
+
+    Args:
+        graph: REAL stage.
+        layer: one of its layers, of vectors of one weight.
+        objective: the error of its output.
+        bits: the numbers.
+    """
+    low, high = bits.levels
+    pool = np.arange(low, high + 1, dtype=np.float64)[:, None]
+    found = assign(objective, pool, 1, _first_scale(objective, pool))
+    whole = codes(found.indices, pool).astype(np.int8)
+    return with_codes(graph, layer, whole, found.scale, objective.bias(found.rows(pool)))
 
 
 def narrow_report(
@@ -305,11 +250,6 @@ def _network(
 ) -> Network:
     data = None if calibration is None else checked_calibration(graph, calibration)
     return Network(graph, data, narrow_layers(graph, options))
-
-
-def _chosen(objective: Objective, pool: Array) -> Assignment:
-    """The whole numbers and scales of a layer."""
-    return assign(objective, pool, 1, _first_scale(objective, pool))
 
 
 def _first_scale(objective: Objective, pool: Array) -> Array:

@@ -144,7 +144,7 @@ def with_layer(
     scale = tuple(float(s) for s in found.scale.astype(np.float32))
     quant = QuantParams(scale, (0,) * len(scale), DType.INT8, axis=0)
     weight = Constant(layer.weight_name, pooled.expand(layer.channels), quant, pooled)
-    return _replaced(graph, layer, weight, bias)
+    return with_constants(graph, layer, weight, bias)
 
 
 def with_codes(graph: Graph, layer: PoolLayer, codes: Array, scale: Array, bias: Array) -> Graph:
@@ -160,18 +160,25 @@ def with_codes(graph: Graph, layer: PoolLayer, codes: Array, scale: Array, bias:
     taps = codes.reshape(layer.outputs, *layer.taps[:-1], layer.channels)
     steps = tuple(float(s) for s in scale.astype(np.float32))
     quant = QuantParams(steps, (0,) * len(steps), DType.INT8, axis=0)
-    return _replaced(graph, layer, Constant(layer.weight_name, taps, quant), bias)
+    return with_constants(graph, layer, Constant(layer.weight_name, taps, quant), bias)
 
 
 def with_weights(graph: Graph, layer: PoolLayer, rows: Array, bias: Array) -> Graph:
     """The graph with other real weights [O, K] and bias [O] in one layer."""
     taps = rows.reshape(layer.outputs, *layer.taps[:-1], -1)[..., : layer.channels]
     weight = Constant(layer.weight_name, np.asarray(taps, np.float32))
-    return _replaced(graph, layer, weight, bias)
+    return with_constants(graph, layer, weight, bias)
 
 
-def _replaced(graph: Graph, layer: PoolLayer, weight: Constant, bias: Array) -> Graph:
-    """Put constants in the place of a layer's; those that others read as well stay for them."""
+def with_constants(graph: Graph, layer: PoolLayer, weight: Constant, bias: Array) -> Graph:
+    """The graph with other constants in one layer; those that others read as well stay for them.
+
+    Args:
+        graph: REAL stage.
+        layer: one of its layers.
+        weight: real, codes or pooled weights of the layer's shape, under its weights' name.
+        bias: [O].
+    """
     builder = GraphBuilder.of(graph)
     node = builder.nodes[layer.node.name]
     inputs = ops.layer_inputs(node)

@@ -49,15 +49,30 @@ def decide(network: Network, pools: Sequence[WeightPool], rng: np.random.Generat
     assignments: list[Assignment] = []
 
     def choose(current: Graph, layer: PoolLayer, objective: Objective) -> Graph:
-        pool = next(open_pools)
-        vectors = pool.vectors.astype(np.float64)
-        found = assign(objective, vectors, layer.terms)
+        changed, found = with_indices(current, layer, objective, next(open_pools))
         objectives.append(objective)
         assignments.append(found)
-        return with_layer(current, layer, pool, found, objective.bias(found.rows(vectors)))
+        return changed
 
     current = in_order(network, choose, rng)
     return Decided(current, tuple(objectives), tuple(assignments))
+
+
+def with_indices(
+    graph: Graph, layer: PoolLayer, objective: Objective, pool: WeightPool
+) -> tuple[Graph, Assignment]:
+    """The graph with indices into a pool for the weights of one layer, and what was chosen.
+
+    Args:
+        graph: REAL stage.
+        layer: one of its layers.
+        objective: the error of its output.
+        pool: int8 vectors.
+    """
+    vectors = pool.vectors.astype(np.float64)
+    found = assign(objective, vectors, layer.terms)
+    changed = with_layer(graph, layer, pool, found, objective.bias(found.rows(vectors)))
+    return changed, found
 
 
 def in_order(network: Network, choose: Choose, rng: np.random.Generator) -> Graph:

@@ -17,7 +17,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from edgec.base.errors import InternalError, WeightPoolError
-from edgec.base.options import PoolKernelOptions, PoolSharing, WeightPoolOptions, no_progress
+from edgec.base.options import (
+    Optimize,
+    PoolKernelOptions,
+    PoolSharing,
+    WeightPoolOptions,
+    no_progress,
+)
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
@@ -170,7 +176,9 @@ def pool_figures(ready: IntegerModel, board: Board) -> PoolFigures:
     Raises:
         WeightPoolError, ConfigError: see `plan_pooled_layers`.
     """
-    planned, plan = plan_pooled_layers(ready, board, PoolKernelOptions(), no_progress)
+    planned, plan = plan_pooled_layers(
+        ready, board, PoolKernelOptions(), Optimize.SPEED, no_progress
+    )
     graph = planned.integer
     choices = select_kernels(graph, Target.of(board), plan.configs)
     buffers, overlaps, _ = buffers_of(graph, choices)

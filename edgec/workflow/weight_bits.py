@@ -54,7 +54,8 @@ def weight_bits_notes(
 ) -> tuple[str, ...]:
     """A note on weights of few bits: the noise that they add alone, where data tell.
 
-    The figures of a report are held against the network with these weights.
+    Figures of single layers in a report are held against the network with these weights, decisions
+    and the accuracy to expect against the one without them.
 
     Args:
         before: REAL stage.
@@ -63,7 +64,7 @@ def weight_bits_notes(
     """
     if after is before:
         return ()
-    note = "weights of few bits by --weight-bits; other figures are beside the network with them"
+    note = "weights of few bits by --weight-bits; figures of single layers are beside them"
     if calibration:
         share = Reference(before, calibration).noise(after)
         decibels = f"{-10.0 * math.log10(share):.1f} dB" if share > 0.0 else "none"

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import PoolKernelOptions, Progress
+from edgec.base.options import Optimize, PoolKernelOptions, Progress
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
 from edgec.kernels.weightpool.plan.widths import plan_with_widths
@@ -18,7 +18,11 @@ from edgec.workflow.integer import IntegerModel
 
 
 def plan_pooled_layers(
-    ready: IntegerModel, board: Board, options: PoolKernelOptions, progress: Progress
+    ready: IntegerModel,
+    board: Board,
+    options: PoolKernelOptions,
+    optimize: Optimize,
+    progress: Progress,
 ) -> tuple[IntegerModel, PoolPlan]:
     """Choose widths and kernels.
 
@@ -26,6 +30,7 @@ def plan_pooled_layers(
         ready: its integer graph is exact: full widths, unscaled responses.
         board: the target.
         options: what the user asked for.
+        optimize: what is preferred where fast code and little flash differ.
         progress: told what is being done.
 
     Returns:
@@ -40,11 +45,13 @@ def plan_pooled_layers(
         progress("planning pooled layers")
     notes: tuple[str, ...] = ()
     if options.activation_bits != "auto":
-        pools = plan_pools(limited_bits(graph, options.activation_bits), board, options)
+        pools = plan_pools(limited_bits(graph, options.activation_bits), board, options, optimize)
     elif not pooled_nodes(graph):
-        pools = plan_pools(graph, board, options)
+        pools = plan_pools(graph, board, options, optimize)
     else:
-        pools, note = plan_with_widths(graph, _calibration(ready), board, options, progress)
+        pools, note = plan_with_widths(
+            graph, _calibration(ready), board, options, optimize, progress
+        )
         notes = (note,)
     return replace(ready, integer=pools.graph, notes=(*ready.notes, *notes)), pools
 

@@ -13,7 +13,14 @@ from edgec.base.options.compilation import (
     Rows,
     StatePairs,
 )
-from edgec.base.options.few_bits import FewBitsOptions, LayerBits, WeightBits, WeightTypes
+from edgec.base.options.few_bits import (
+    FewBitsOptions,
+    InPool,
+    LayerBits,
+    Numbers,
+    WeightBits,
+    WeightTypes,
+)
 from edgec.base.options.fit import FitLimits
 from edgec.base.options.front_end import FrontEndOptions
 from edgec.base.options.pools import (
@@ -58,10 +65,12 @@ __all__ = [
     "FewBitsOptions",
     "FitLimits",
     "FrontEndOptions",
+    "InPool",
     "IntegerOptions",
     "LayerBits",
     "MaxLength",
     "ModelOptions",
+    "Numbers",
     "Observer",
     "Optimize",
     "OptionValue",

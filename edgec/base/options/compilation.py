@@ -176,7 +176,8 @@ class IntegerOptions(ModelOptions):
 
     Attributes:
         quant: post-training quantization.
-        weight_bits: layers whose weights get few bits; of several that name a layer the last holds.
+        weight_bits: layers whose weights get few bits, or are in a pool; of several that name a
+            layer the last holds.
     """
 
     quant: QuantOptions = field(default_factory=QuantOptions)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.base.options.pools import MAX_ACTIVATION_BITS
+from edgec.base.options.pools import LARGEST_POOL, LEAST_POOL, MAX_ACTIVATION_BITS
 from edgec.base.options.quant import check_seed
 
 _LEVELS = {"4": (-8, 7), "3": (-4, 3), "2": (-2, 1), "ternary": (-1, 1)}
+_POOL = re.compile(r"pool([1-9][0-9]{0,3})")
 
 
 class WeightTypes(enum.Enum):
@@ -76,6 +78,31 @@ class WeightBits(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class InPool:
+    """Weights that are indices into a pool, which all layers with this size share.
+
+    Attributes:
+        size: vectors of the pool, of 8 weights each.
+    """
+
+    size: int
+
+    @property
+    def value(self) -> str:
+        """The text that asks for it."""
+        return f"pool{self.size}"
+
+    @property
+    def title(self) -> str:
+        """Such weights in words."""
+        return f"weights in a pool of {self.size} vectors"
+
+
+Numbers = WeightBits | InPool
+"""The numbers that weights of a layer are."""
+
+
+@dataclass(frozen=True, slots=True)
 class LayerBits:
     """Layers of a build whose weights have few bits.
 
@@ -86,26 +113,36 @@ class LayerBits:
     """
 
     layers: str
-    bits: WeightBits
+    bits: Numbers
 
     @classmethod
     def parse(cls, text: str) -> LayerBits:
-        """Layers and bits like ``conv2=4``; the last ``=`` ends the name.
+        """Layers and bits like ``conv2=4`` or ``conv2=pool64``; the last ``=`` ends the name.
 
         Raises:
             ConfigError: not of that form.
         """
         layers, _, bits = text.rpartition("=")
-        if not layers or bits not in _LEVELS:
+        numbers = _numbers(bits)
+        if not layers or numbers is None:
             raise ConfigError(
                 f"cannot read {text[:60]!r}",
                 where="--weight-bits",
-                hint="like --weight-bits conv2=4; bits are 4, 3, 2 or ternary",
+                hint="like --weight-bits conv2=4; bits are 4, 3, 2, ternary, or pool2 to pool1024",
             )
-        return cls(layers, WeightBits(bits))
+        return cls(layers, numbers)
 
     def __str__(self) -> str:
         return f"{self.layers}={self.bits.value}"
+
+
+def _numbers(text: str) -> Numbers | None:
+    """The numbers that a text asks for; None: it is none of those known."""
+    if text in _LEVELS:
+        return WeightBits(text)
+    pool = _POOL.fullmatch(text)
+    size = 0 if pool is None else int(pool[1])
+    return InPool(size) if LEAST_POOL <= size <= LARGEST_POOL else None
 
 
 @dataclass(frozen=True, slots=True)

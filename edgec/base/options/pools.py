@@ -16,6 +16,8 @@ from edgec.base.options.sizes import parse_bytes
 
 MAX_ACTIVATION_BITS = 8
 DEFAULT_MAX_DROP = 0.5
+LEAST_POOL, LARGEST_POOL = 2, 1024
+"""Vectors of a pool."""
 
 
 class PoolSharing(enum.Enum):
@@ -104,14 +106,13 @@ class WeightPoolOptions:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not 2 <= self.size <= 1024 or (self.signed and self.size % 2):
+        if not LEAST_POOL <= self.size <= LARGEST_POOL or (self.signed and self.size % 2):
             even = "even " if self.signed else ""
             raise ConfigError(
                 f"a pool cannot have {self.size} vectors",
                 where="--pool-size",
-                hint=f"give an {even}number from 2 to 1024; 64 is usual"
-                if even
-                else "give a number from 2 to 1024; 64 is usual",
+                hint=f"give {f'an {even}' if even else 'a '}number from {LEAST_POOL} to "
+                f"{LARGEST_POOL}; 64 is usual",
             )
         if self.group not in (4, 8, 16):
             raise ConfigError(

@@ -10,6 +10,7 @@ from edgec.commands.compile_placed import planned
 from edgec.fit.prices.learned import Layer
 from edgec.fit.program.problem import State
 from edgec.ir.graph import Graph
+from edgec.ir.weight_pool_graph import pooled_nodes
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import price_of
 from edgec.kernels.select import KernelChoice, select_kernels
@@ -41,14 +42,23 @@ class Layers:
         self.tensors = () if space is None else space.names
         self._members = {} if space is None else space.members
         self._model, self._board, self._options = model, board, options
-        self._plans: dict[State, PoolPlan] = {}
+        # Kernels of pools, and with them the graph, hang on what code prefers.
+        self._pools = any(each.pooled for each in model.integer.constants.values())
+        self._pools = self._pools or bool(pooled_nodes(model.integer))
+        self._plans: dict[tuple[State, Optimize], PoolPlan] = {}
         self._layers: dict[tuple[State, Optimize], dict[str, Layer]] = {}
 
-    def plan_of(self, int16: Collection[str]) -> PoolPlan:
-        """The graph with int16 codes for some tensors, ready for kernels."""
-        key = frozenset(int16)
+    def plan_of(self, int16: Collection[str], optimize: Optimize) -> PoolPlan:
+        """The graph with int16 codes for some tensors, ready for kernels.
+
+        Args:
+            int16: the tensors.
+            optimize: what code prefers.
+        """
+        options = replace(self._options, optimize=optimize) if self._pools else self._options
+        key = frozenset(int16), options.optimize
         if key not in self._plans:
-            found = planned(self.model_of(key), self._board, self._options)
+            found = planned(self.model_of(key[0]), self._board, options)
             if len(self._plans) > 2 * len(self.tensors) + 64:
                 return found[1]
             self._plans[key] = found[1]
@@ -63,7 +73,7 @@ class Layers:
 
     def ends(self, int16: Collection[str]) -> list[State]:
         """The tensors at each layer of `plan_of`."""
-        graph = self.plan_of(int16).graph
+        graph = self.plan_of(int16, self._options.optimize).graph
         return [self.tensors_of(graph, (*node.inputs, *node.outputs)) for node in graph.nodes]
 
     def tensors_of(self, graph: Graph, names: Sequence[str]) -> State:
@@ -75,7 +85,7 @@ class Layers:
         """Layers of a choice with their prices, by name of the output."""
         key = frozenset(int16), optimize
         if key not in self._layers:
-            plan = self.plan_of(key[0])
+            plan = self.plan_of(*key)
             target = self.target(optimize)
             estimator = Estimator.of(target)
             choices = select_kernels(plan.graph, target, plan.configs)
@@ -97,7 +107,8 @@ class Layers:
         names = [name for name in (*choice.reads, *node.outputs) if name in graph.values]
         return Layer(
             cycles=_UNCOUNTED_CYCLES * elements if cycles is None else cycles,
-            constant_bytes=price.constant_bytes,
+            constant_bytes=price.constant_bytes - sum(price.shared_bytes.values()),
+            shared_bytes=price.shared_bytes,
             function=price.code,
             kind=(type(choice.spec).__name__, tuple(dtype.name for dtype in price.types)),
             tensors=self.tensors_of(graph, names),

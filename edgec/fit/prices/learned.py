@@ -27,7 +27,8 @@ class Layer:
 
     Attributes:
         cycles: its price.
-        constant_bytes: weights, biases and tables.
+        constant_bytes: weights, biases and tables of its own.
+        shared_bytes: bytes of the pools and tables that it shares with other layers, by digest.
         function: key of its function.
         kind: its family and types.
         tensors: those at its ends that could be int16.
@@ -35,6 +36,7 @@ class Layer:
 
     cycles: float
     constant_bytes: int
+    shared_bytes: Mapping[str, int]
     function: KernelSpec
     kind: Kind
     tensors: State

@@ -117,9 +117,9 @@ class Pricing:
         """Whether a choice needs one more network with weights of its own than `most` of them."""
         return self.bits_of(chosen) not in self._networks and len(self._networks) > most
 
-    def plan_of(self, chosen: Collection[str]) -> PoolPlan:
+    def plan_of(self, chosen: Collection[str], optimize: Optimize) -> PoolPlan:
         """The graph of a choice, ready for kernels."""
-        return self._network(chosen).plan_of(self._int16(chosen))
+        return self._network(chosen).plan_of(self._int16(chosen), optimize)
 
     def model_of(self, chosen: Collection[str]) -> IntegerModel:
         """The model of a choice."""
@@ -236,7 +236,7 @@ class Pricing:
         }
 
     def code(self, optimize: Optimize, layers: Iterable[Layer]) -> dict[Hashable, float]:
-        """Bytes of the code and tables that layers need, by section; what is shared is there once.
+        """Bytes of code and tables that layers share, by section or digest; each is there once.
 
         All functions of the probes are compiled at once, those of other choices when they come.
         """
@@ -250,7 +250,9 @@ class Pricing:
         new = dict.fromkeys(e.function for e in layers_seen if e.function not in known)
         known |= function_sizes(new, self._board, optimize)
         return {
-            name: float(size) for layer in layers for name, size in known[layer.function].items()
+            name: float(size)
+            for layer in layers
+            for name, size in (*known[layer.function].items(), *layer.shared_bytes.items())
         }
 
     def _cost(self, setting: Setting, name: str, state: State, layer: Layer) -> Cost:
@@ -263,9 +265,9 @@ class Pricing:
         if setting.rows is Rows.NEVER:
             return 1.0
         if setting not in self._turned:
-            ways = (setting.rows, Rows.NEVER)
-            cycles = [(replace(setting, rows=rows)).options(self._options, ()) for rows in ways]
-            speeds = [placed(self.plan_of(()), self._board, each).speed for each in cycles]
+            plan, ways = self.plan_of((), setting.optimize), (setting.rows, Rows.NEVER)
+            asked = [replace(setting, rows=rows).options(self._options, ()) for rows in ways]
+            speeds = [placed(plan, self._board, each).speed for each in asked]
             turned, whole = (1.0 if speed is None else speed.cycles for speed in speeds)
             self._turned[setting] = max(turned / whole, 1.0)
         return self._turned[setting]
@@ -279,7 +281,7 @@ class Pricing:
 
     def _steps_of(self, optimize: Optimize) -> list[Need]:
         """Bytes of the arena that each layer of the int8 network needs, and int16 codes add."""
-        plan = self.plan_of(())
+        plan = self.plan_of((), optimize)
         choices = select_kernels(plan.graph, self._plain.target(optimize), plan.configs)
         buffers, overlaps, _ = buffers_of(plan.graph, choices)
         peak = Peak.of(buffers, overlaps)
@@ -300,7 +302,7 @@ class Pricing:
         known = next((cut for cut in cuts if cut.tensors == chosen), None)
         if known is None:
             options = setting.options(self._options, (), self.kept(setting))
-            made = placed(self.plan_of(chosen), self._board, options).made
+            made = placed(self.plan_of(chosen, options.optimize), self._board, options).made
             constants = made.program.constants
             copied = sum(constants[e.constant].array.nbytes for e in made.residence.constants)
             known = Cut(chosen, made.program.arena_bytes, copied)
@@ -316,7 +318,11 @@ class Pricing:
     def copies_fit(self, options: CompileOptions) -> bool:
         """Whether all constants of the int8 network find room in RAM."""
         try:
-            placed(self.plan_of(()), self._board, replace(options, placement=Placement.SRAM))
+            placed(
+                self.plan_of((), options.optimize),
+                self._board,
+                replace(options, placement=Placement.SRAM),
+            )
         except MemoryPlanError:
             return False
         return share_of(options, self._board).placement is not Placement.SRAM

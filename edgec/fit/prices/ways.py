@@ -1,10 +1,12 @@
-"""Weights of few bits as options of each layer, for the program of `compile --fit`.
+"""Weights of few bits and pools as options of each layer, for the program of `compile --fit`.
 
-Each layer but the first and the last one, and those that would save little, keeps its weights or
-gets 4, 3 or 2 bits.  (Ternary weights take as much flash as those of 2 bits, and the same kernel,
-so that no program would choose them.)  Their prices are those of three networks that have as few
-bits in all of these layers, under the sets of int16 tensors that show them in all states; their
-noise is measured with one layer at a time.
+Each layer but the first and the last one, and those that would save little, keeps its weights, gets
+4, 3 or 2 bits, or indices into a pool of the network.  (Ternary weights take as much flash as those
+of 2 bits, and the same kernel, so that no program would choose them.)  Their prices are those of
+networks that have the same in all of these layers, under the sets of int16 tensors that show them
+in all states; their noise is measured with one layer at a time.  The vectors of a pool are those of
+all layers that could be in it: a choice of fewer layers has a pool of its own, which fits them
+better, and is measured before it is built.
 """
 
 from __future__ import annotations
@@ -12,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from edgec.base.errors import WeightPoolError
 from edgec.base.options import (
     CompileOptions,
     FewBitsOptions,
+    InPool,
     LayerBits,
+    Numbers,
     Optimize,
     Progress,
     WeightBits,
+    WeightPoolOptions,
 )
 from edgec.fit.prices.layers import Layers
 from edgec.fit.prices.learned import Layer
@@ -29,12 +32,16 @@ from edgec.fit.program.problem import State
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.weightpool import bits_of_layers, narrow_layers
-from edgec.weightpool.network import with_codes
+from edgec.weightpool.layers import choose_layers
+from edgec.weightpool.network import with_constants
 from edgec.weightpool.vectors import PoolLayer
 from edgec.workflow.integer import RealModel
 from edgec.workflow.weight_bits import Reference, with_weight_bits
 
 _BITS = (WeightBits.FOUR, WeightBits.THREE, WeightBits.TWO)
+_POOLS = (InPool(64), InPool(256))
+_LEAST_USES = 8
+"""Vectors of layers for each of a pool: a pool that fewer share takes more bytes than it saves."""
 
 States = dict[State, Layer | None]
 """A layer by the choices that matter to it; None: it is not there."""
@@ -47,15 +54,13 @@ class Ways:
     Attributes:
         asked: the option that asks for each, by its name in the program, in graph order.
         noises: share of an output's energy that each adds, alone.
-        networks: the network with as few bits in all layers.
-        weights: name of the weights that each node reads.
+        networks: the network with these numbers in all layers that could have them.
         probes: sets of int16 tensors that show the layers in their states.
     """
 
     asked: Mapping[str, LayerBits]
     noises: Mapping[str, float]
-    networks: Mapping[WeightBits, Layers]
-    weights: Mapping[str, str]
+    networks: Mapping[Numbers, Layers]
     probes: Sequence[State]
 
     def bits_of(self, chosen: Collection[str]) -> tuple[LayerBits, ...]:
@@ -72,9 +77,12 @@ class Ways:
             plain: the network with all bits.
             optimize: what code prefers.
         """
-        readers = {each: _readers(plain.plan_of(each).graph, self.weights) for each in self.probes}
+        names = {bits.layers for bits in self.asked.values()}
+        readers = {
+            each: _readers(plain.plan_of(each, optimize).graph, names) for each in self.probes
+        }
         narrow = {
-            (bits, each): _readers(network.plan_of(each).graph, self.weights)
+            (bits, each): _readers(network.plan_of(each, optimize).graph, names)
             for bits, network in self.networks.items()
             for each in self.probes
         }
@@ -108,7 +116,7 @@ def ways_of(
     layers_of: Callable[[RealModel], Layers],
     progress: Progress,
 ) -> Ways | None:
-    """Choose weights of few bits for all layers, and measure those of each alone.
+    """Choose weights of few bits and pools for all layers, and measure those of each alone.
 
     Args:
         real: the network, with its calibration data.
@@ -121,43 +129,49 @@ def ways_of(
     Returns:
         None: no layer can have few bits.
     """
-    try:
-        layers = narrow_layers(real.graph, FewBitsOptions(WeightBits.FOUR)).pooled
-    except WeightPoolError:  # none
-        return None
     own = bits_of_layers(real.graph, options.weight_bits)
-    # A program adds up layers: weights that several read are no choice of one of them.
-    readers = real.graph.consumers
-    layers = tuple(
-        layer
-        for layer in layers
-        if layer.node.name not in own and len(readers[layer.weight_name]) == 1
-    )
-    if not layers:
-        return None
     reference = Reference(real.graph, real.calibration or {})
-    networks, noises = {}, dict[str, float]()
-    for bits in _BITS:
-        progress(f"weights of {bits.value} bits")
+    networks, noises, found = dict[Numbers, Layers](), dict[str, float](), list[LayerBits]()
+    for bits in (*_BITS, *_POOLS):
+        layers = [each for each in _could_have(real.graph, bits) if each.node.name not in own]
+        if not layers:
+            continue
+        progress(bits.title)
         asked = tuple(LayerBits(layer.node.name, bits) for layer in layers)
         graph = with_weight_bits(
             real.graph,
             real.calibration,
             replace(options, weight_bits=(*options.weight_bits, *asked)),
         )
-        found = layers_of(replace(real, graph=graph))
-        if found.tensors != plain.tensors:
+        network = layers_of(replace(real, graph=graph))
+        if network.tensors != plain.tensors:
             continue  # prices would be those of other choices
-        networks[bits] = found
+        networks[bits] = network
+        found += [each for each in asked if str(each) not in plain.tensors]
         for each, layer in zip(asked, layers, strict=True):
             noises[str(each)] = reference.noise(_with_layer_of(real.graph, graph, layer))
-    every = [LayerBits(layer.node.name, bits) for layer in layers for bits in networks]
-    asked_by = {str(each): each for each in every if str(each) not in plain.tensors}
-    if not asked_by:
+    if not found:
         return None
-    weights = {layer.node.name: ops.layer_inputs(layer.node).w for layer in layers}
+    places = {node.name: place for place, node in enumerate(real.graph.nodes)}
+    found.sort(key=lambda each: places[each.layers])
     shown = _covering(probes, [cell for each in probes for cell in plain.ends(each)])
-    return Ways(asked_by, noises, networks, weights, shown)
+    return Ways({str(each): each for each in found}, noises, networks, shown)
+
+
+def _could_have(graph: Graph, bits: Numbers) -> tuple[PoolLayer, ...]:
+    """Layers that such weights could pay for."""
+    try:
+        if isinstance(bits, InPool):
+            layers = choose_layers(graph, WeightPoolOptions(size=bits.size)).pooled
+        else:
+            layers = narrow_layers(graph, FewBitsOptions(bits)).pooled
+    except WeightPoolError:  # none
+        return ()
+    # A program adds up layers: weights that several read are no choice of one of them.
+    layers = tuple(each for each in layers if len(graph.consumers[each.weight_name]) == 1)
+    if isinstance(bits, InPool) and sum(e.vectors for e in layers) < _LEAST_USES * bits.size:
+        return ()
+    return layers
 
 
 def _covering(probes: Sequence[State], cells: Collection[State]) -> list[State]:
@@ -172,21 +186,15 @@ def _covering(probes: Sequence[State], cells: Collection[State]) -> list[State]:
     return found
 
 
-def _readers(integer: Graph, weights: Mapping[str, str]) -> dict[str, str]:
-    """The node whose weights a layer of an integer graph reads, by the layer's output."""
-    nodes = {weight: node for node, weight in weights.items()}
-    return {
-        node.output: nodes[name] for node in integer.nodes for name in node.inputs if name in nodes
-    }
+def _readers(integer: Graph, names: Collection[str]) -> dict[str, str]:
+    """The layer whose weights a layer of an integer graph reads, by the latter's output."""
+    return {node.output: node.name for node in integer.nodes if node.name in names}
 
 
 def _with_layer_of(graph: Graph, narrow: Graph, layer: PoolLayer) -> Graph:
     """A network with the weights that one of its layers has in another."""
     node = next(each for each in narrow.nodes if each.name == layer.node.name)
     inputs = ops.layer_inputs(node)
-    weight = narrow.constants[inputs.w]
-    assert weight.quant is not None
     assert inputs.b is not None
-    scale = np.asarray(weight.quant.scale, np.float64)
-    bias = narrow.constants[inputs.b].array
-    return with_codes(graph, layer, weight.array.reshape(len(scale), -1), scale, bias)
+    weight = replace(narrow.constants[inputs.w], name=layer.weight_name)
+    return with_constants(graph, layer, weight, narrow.constants[inputs.b].array)

@@ -2,7 +2,7 @@
 
 For each tensor a binary x (int16 codes), and for each way of a layer's weights; for each cell and
 state a variable y with ``sum_s y_s = 1`` and ``sum of y_s with t in s = x_t``, which makes y whole
-where all x are.  A function's f is at least every y that calls it, and is paid once.
+where all x are.  A function's f is at least the sum of a cell's y that call it, and is paid once.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import enum
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from edgec.base.errors import ConfigError
-from edgec.fit.program.problem import Bounds, Problem
+from edgec.fit.program.problem import Bounds, Cost, Problem, State
 
 _SECONDS = 20.0
 """Most time of one program, far above what networks of a microcontroller take."""
@@ -118,6 +118,24 @@ def _unheard() -> Iterator[None]:
         os.close(nowhere)
 
 
+def _joined(problem: Problem) -> dict[frozenset[Hashable], float]:
+    """Bytes of functions, those as one that the same states need."""
+    users: dict[Hashable, list[tuple[int, State]]] = {key: [] for key in problem.functions}
+    for number, cell in enumerate(problem.cells):
+        for state, cost in cell.costs.items():
+            for key in () if cost is None else cost.functions:
+                users[key].append((number, state))
+    groups: dict[frozenset[tuple[int, State]], list[Hashable]] = {}
+    for key, states in users.items():
+        if states:
+            groups.setdefault(frozenset(states), []).append(key)
+    return {frozenset(keys): sum(problem.functions[k] for k in keys) for keys in groups.values()}
+
+
+def _needs(cost: Cost | None, functions: frozenset[Hashable]) -> bool:
+    return cost is not None and functions <= cost.functions
+
+
 class _Program:
     """One mixed-integer program."""
 
@@ -137,6 +155,11 @@ class _Program:
             # HiGHS 1.16 presolves some of these programs without end, past its limit of time;
             # without it they take as long.
             ("presolve", "off"),
+            # Smaller programs on the way take half of the time, and find nothing that branching on
+            # these few variables would not.
+            ("mip_heuristic_run_rins", False),
+            ("mip_heuristic_run_rens", False),
+            ("mip_heuristic_run_root_reduced_cost", False),
             ("mip_rel_gap", 1e-6),
             ("mip_feasibility_tolerance", 1e-9),
         ):
@@ -180,7 +203,8 @@ class _Program:
         cycles: list[tuple[int, float]] = []
         constants: list[tuple[int, float]] = []
         flash: list[tuple[int, float]] = []
-        functions: dict[object, int] = {}
+        sizes = _joined(problem)
+        functions: dict[frozenset[Hashable], int] = {}
         for cell in problem.cells:
             columns = {state: self._column() for state in sorted(cell.costs, key=sorted)}
             self._row([(c, 1.0) for c in columns.values()], 1.0, 1.0)
@@ -193,11 +217,15 @@ class _Program:
                     continue
                 cycles.append((column, cost.cycles))
                 constants.append((column, float(cost.constant_bytes)))
-                for key in (each for each in problem.functions if each in cost.functions):
-                    if key not in functions:
-                        functions[key] = self._column()
-                        flash.append((functions[key], problem.functions[key]))
-                    self._row([(functions[key], 1.0), (column, -1.0)], lower=0.0)
+            # A cell has one state: so a function is there as often as any of those that need it.
+            for key, size in sizes.items():
+                needing = [c for state, c in columns.items() if _needs(cell.costs[state], key)]
+                if not needing:
+                    continue
+                if key not in functions:
+                    functions[key] = self._column()
+                    flash.append((functions[key], size))
+                self._row([(functions[key], 1.0), *((c, -1.0) for c in needing)], lower=0.0)
         for excluded in problem.excluded:
             others = [(c, -1.0 if t in excluded else 1.0) for t, c in self._x.items()]
             self._row(others, lower=1.0 - len(excluded))

@@ -137,7 +137,7 @@ def test_nobody_measures_noise():
 
 def a_layer(cycles: float, kind: Kind, function: str) -> Layer:
     spec: KernelSpec = function  # type: ignore[assignment]
-    return Layer(cycles, 0, spec, kind, frozenset("ab"))
+    return Layer(cycles, 0, {}, spec, kind, frozenset("ab"))
 
 
 def built(**cycles: float) -> Built:

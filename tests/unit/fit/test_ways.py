@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,10 +11,13 @@ from import_models import N, model_of, save
 
 from edgec.base.options import CompileOptions, LayerBits, Optimize, WeightBits
 from edgec.base.options.progress import no_progress
+from edgec.commands.compile_placed import placed
+from edgec.fit.prices.layers import Layers
 from edgec.fit.prices.learned import Layer
 from edgec.fit.prices.ways import States, Ways, ways_of
 from edgec.fit.program.problem import State
-from edgec.workflow.integer import real_model
+from edgec.target.board import load_board
+from edgec.workflow.integer import RealModel, quantized_model, real_model
 
 RNG = np.random.default_rng(8)
 
@@ -23,7 +27,7 @@ INT16: State = frozenset("ab")
 
 def a_layer(cycles: float, function: str) -> Layer:
     spec: Any = function
-    return Layer(cycles, 8, spec, ("Dense", ("INT8",)), frozenset("a"))
+    return Layer(cycles, 8, {}, spec, ("Dense", ("INT8",)), frozenset("a"))
 
 
 class _Network:
@@ -32,11 +36,11 @@ class _Network:
     def __init__(self, factor: float, *, fuses: bool = True) -> None:
         self._factor, self._fuses = factor, fuses
 
-    def plan_of(self, int16: State) -> Any:
+    def plan_of(self, int16: State, _: Optimize) -> Any:
         reader = "sum" if int16 and self._fuses else "conv"
         nodes = [
-            SimpleNamespace(output=reader, inputs=("x", "w")),
-            SimpleNamespace(output="end", inputs=("y",)),
+            SimpleNamespace(output=reader, name="node"),
+            SimpleNamespace(output="end", name="end"),
         ]
         return SimpleNamespace(graph=SimpleNamespace(nodes=nodes))
 
@@ -54,7 +58,7 @@ def states_of(*, fuses: bool) -> dict[str, tuple[State, States]]:
     bits = LayerBits("node", WeightBits.FOUR)
     probes = [NOTHING, INT16]
     networks: Any = {WeightBits.FOUR: narrow}
-    ways = Ways({str(bits): bits}, {str(bits): 0.1}, networks, {"node": "w"}, probes)
+    ways = Ways({str(bits): bits}, {str(bits): 0.1}, networks, probes)
     ends = {"conv": frozenset("a"), "sum": frozenset("ab"), "end": frozenset("b")}
     cells: dict[str, tuple[State, States]] = {}
     for name, tensors in ends.items():
@@ -88,7 +92,7 @@ def test_with_few_bits_a_layer_may_be_there_that_is_part_of_another_otherwise():
 
 def test_weights_of_a_choice_are_in_graph_order():
     first, second = LayerBits("n1", WeightBits.TWO), LayerBits("n2", WeightBits.FOUR)
-    ways = Ways({"n1=2": first, "n2=4": second}, {}, {}, {}, [])
+    ways = Ways({"n1=2": first, "n2=4": second}, {}, {}, [])
     assert ways.bits_of({"n2=4", "x", "n1=2"}) == (first, second)
 
 
@@ -105,3 +109,65 @@ def test_weights_that_several_layers_read_keep_their_bits(tmp_path):
     real = real_model(path, data, CompileOptions(), no_progress)
     nobody: Any = None
     assert ways_of(real, CompileOptions(), nobody, (), nobody, no_progress) is None
+
+
+def three_layers(folder: Path) -> RealModel:
+    weights = {f"w{n}": RNG.normal(size=(64, 64)).astype(np.float32) for n in range(4)}
+    nodes = []
+    for n in range(4):
+        nodes += [N("MatMul", [f"r{n}" if n else "x", f"w{n}"], [f"a{n}"])]
+        nodes += [N("Relu", [f"a{n}"], [f"r{n + 1}" if n < 3 else "y"])]
+    path = save(model_of(nodes, {"x": (1, 64)}, weights), folder)
+    data = {"x": RNG.normal(size=(16, 64)).astype(np.float32)}
+    return real_model(path, data, CompileOptions(), no_progress)
+
+
+def layers_of(real: RealModel, *bits: str) -> Layers:
+    asked = tuple(map(LayerBits.parse, bits))
+    options = CompileOptions(weight_bits=asked)
+    return Layers(quantized_model(real, options), None, load_board("nucleo_g0b1re"), options)
+
+
+def test_layers_pay_for_a_pool_once(tmp_path: Path):
+    """Bytes of single layers and of what they share are those of the whole program."""
+    real = three_layers(tmp_path)
+    found = layers_of(real, "*=pool16")
+    layers = found.of((), Optimize.SIZE).values()
+    pooled = [each for each in layers if each.shared_bytes]
+    assert len(pooled) == 4
+    shared = {key: size for each in pooled for key, size in each.shared_bytes.items()}
+    assert len(shared) == 1
+    options = CompileOptions(optimize=Optimize.SIZE)
+    made = placed(found.plan_of((), Optimize.SIZE), load_board("nucleo_g0b1re"), options).made
+    assert (
+        sum(e.constant_bytes for e in layers) + sum(shared.values()) == made.program.constant_bytes
+    )
+
+
+def test_layers_may_be_in_a_pool_where_it_is_shared_enough(tmp_path: Path):
+    """Each of the two inner layers has 512 vectors: enough for 64 of a pool, not for 256."""
+    real, options = three_layers(tmp_path), CompileOptions()
+    plain = layers_of(real)
+
+    def narrow(model: RealModel) -> Layers:
+        return Layers(quantized_model(model, options), None, load_board("nucleo_g0b1re"), options)
+
+    ways = ways_of(real, options, plain, (NOTHING,), narrow, no_progress)
+    assert ways is not None
+    kinds = {str(bits).rpartition("=")[2] for bits in ways.asked.values()}
+    assert kinds == {"4", "3", "2", "pool64"}
+    names = {bits.layers for bits in ways.asked.values()}
+    assert len(names) == 3  # the first layer may be in a pool
+    for name in names:
+        noise = {b.bits: ways.noises[str(b)] for b in ways.asked.values() if b.layers == name}
+        assert all(value > 0.0 for value in noise.values())
+    cells = {
+        name: (NOTHING, {NOTHING: layer}) for name, layer in plain.of((), Optimize.SIZE).items()
+    }
+    wider = ways.states_of(cells, plain, Optimize.SIZE)
+    both = [states for tensors, states in wider.values() if len(tensors) == 4]
+    assert len(both) == 2
+    for states in both:
+        bytes_of = {next(iter(s), ""): e.constant_bytes for s, e in states.items() if e is not None}
+        pool = next(size for way, size in bytes_of.items() if way.endswith("=pool64"))
+        assert pool < min(size for way, size in bytes_of.items() if not way.endswith("=pool64"))

@@ -7,7 +7,13 @@ import pytest
 from pooled_models import pooled_network, small_network
 
 from edgec.base.dtypes import Array
-from edgec.base.options import PoolKernelOptions, PoolKernelRule, QuantOptions, no_progress
+from edgec.base.options import (
+    Optimize,
+    PoolKernelOptions,
+    PoolKernelRule,
+    QuantOptions,
+    no_progress,
+)
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
 from edgec.kernels.weightpool.plan.widths import drop_of, plan_with_widths
@@ -45,7 +51,7 @@ def test_widths_grow_with_what_may_not_be_lost(graph: Graph, samples: dict[str, 
     wanted = run_graph_batch(graph, samples)
     for max_drop in (100.0, 10.0, 0.0):
         options = replace(DIRECT, max_drop=max_drop)
-        plan, note = plan_with_widths(graph, samples, BOARD, options, no_progress)
+        plan, note = plan_with_widths(graph, samples, BOARD, options, Optimize.SPEED, no_progress)
         # The direct kernel is exact, so nothing is lost but by narrow activations.
         lost = drop_of(run_graph_batch(plan.graph, samples), wanted)
         assert lost <= max_drop
@@ -60,9 +66,9 @@ def test_no_bit_is_given_away_for_nothing(graph: Graph, samples: dict[str, Array
     """Responses from products cost the same at any width."""
     options = PoolKernelOptions("auto", 100.0, rules=(PoolKernelRule.parse("expand"),))
     with pytest.raises(Exception, match="expand"):
-        plan_with_widths(graph, samples, BOARD, options, no_progress)
+        plan_with_widths(graph, samples, BOARD, options, Optimize.SPEED, no_progress)
     decode = replace(options, rules=(PoolKernelRule.parse("decode"),))
-    plan, note = plan_with_widths(graph, samples, BOARD, decode, no_progress)
+    plan, note = plan_with_widths(graph, samples, BOARD, decode, Optimize.SPEED, no_progress)
     assert {layer.activation_bits for layer in plan.layers} == {8}
     assert "lowered in 0 of 3" in note
 

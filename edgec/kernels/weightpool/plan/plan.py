@@ -3,7 +3,8 @@
 Cycles come first.  Flash has a price, because pools are there to save it: a kilobyte must bring a
 layer `_FLASH_PRICE` of its cycles, and a kilobyte of a look-up table, which all layers of a pool
 share, these layers `_TABLE_PRICE`.  No layer pays more for its flash than its own cycles: whatever
-is stored, a kernel of twice the speed is worth it.  Where the flash of the board is not enough, the
+is stored, a kernel of twice the speed is worth it; with ``--optimize size`` that limit does not
+hold, and flash has 16 times the price.  Where the flash of the board is not enough, the
 price goes up, without that limit, until the plan fits.  SRAM is free as long as the arena fits the
 board; if it does not, the layers that set its peak take the next smaller table, at the least loss
 of cycles, until it does.
@@ -17,7 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import ConfigError, Effect, WeightPoolError, refuse_without_effect
-from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
+from edgec.base.options import (
+    MAX_ACTIVATION_BITS,
+    Optimize,
+    PoolKernel,
+    PoolKernelOptions,
+    PoolKernelRule,
+)
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool_graph import pooled_nodes, with_plain_weights
 from edgec.ir.weighted import pooled_inputs
@@ -44,6 +51,8 @@ _TABLE_PRICE = 0.01
 """Shares of cycles that a kilobyte of flash must save."""
 _THRIFTS = (1, 4, 16, 64, 1024)
 """Factors of these prices, to be tried one after the other; the last finds the smallest plan."""
+_LEAST_THRIFT = {Optimize.SPEED: 1, Optimize.BALANCED: 1, Optimize.SIZE: 16}
+"""Where small code is preferred, a kilobyte must save four fifths of a layer's cycles."""
 _CLOSE = 0.01
 """Candidates that are no more than this slower than the best count as equal: the smallest wins."""
 _OWN_RAM_BYTES = 2048
@@ -65,13 +74,16 @@ class PoolPlan:
     layers: tuple[PooledLayer, ...]
 
 
-def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPlan:
+def plan_pools(
+    graph: Graph, board: Board, options: PoolKernelOptions, optimize: Optimize = Optimize.SPEED
+) -> PoolPlan:
     """Choose a kernel for every layer with pooled weights.
 
     Args:
         graph: INTEGER stage; activation widths as they shall be, responses unscaled.
         board: the target.
         options: what the user asked for; `activation_bits` is in the graph already.
+        optimize: what is preferred where fast code and little flash differ.
 
     Raises:
         ConfigError: an option is for pooled layers, or for a layer, that the graph does not have.
@@ -83,7 +95,7 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
         return PoolPlan(graph, {}, ())
     setting = Setting.of(board, options)
     ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
-    for thrift in _THRIFTS:
+    for thrift in (each for each in _THRIFTS if each >= _LEAST_THRIFT[optimize]):
         allowed = _allowed(graph, nodes, ways, thrift)
         fronts = [_front(found, thrift) for found in allowed]
         chosen = _fitted(graph, board, nodes, fronts)

@@ -15,7 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
+from edgec.base.options import (
+    MAX_ACTIVATION_BITS,
+    Optimize,
+    PoolKernel,
+    PoolKernelOptions,
+    Progress,
+)
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes, with_rounding
@@ -52,6 +58,7 @@ def plan_with_widths(
     samples: Mapping[str, Array],
     board: Board,
     options: PoolKernelOptions,
+    optimize: Optimize,
     progress: Progress,
 ) -> tuple[PoolPlan, str]:
     """A plan with as few bits for each layer as `options.max_drop` allows, where that is faster.
@@ -61,6 +68,7 @@ def plan_with_widths(
         samples: int8 codes [N, ...] by graph input; at most 256 are used.
         board: the target.
         options: `max_drop`, and what limits the kernels.
+        optimize: what is preferred where fast code and little flash differ.
         progress: told what is being done.
 
     Returns:
@@ -70,7 +78,7 @@ def plan_with_widths(
         ConfigError, WeightPoolError: see `plan_pools`.
     """
     used = {name: array[:_DROP_SAMPLES] for name, array in samples.items()}
-    typical = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options)
+    typical = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options, optimize)
     path = _path(_layers(graph, used, board, options, typical, progress))
     wanted = run_graph_batch(graph, used)
     low, high = 0, len(path)
@@ -86,7 +94,8 @@ def plan_with_widths(
             high = middle - 1
         done += 1
     widths = _with_bits(graph, path[low - 1] if low else {})
-    plan = plan_pools(_relaxed(widths, plan_pools(widths, board, options)), board, options)
+    first = plan_pools(widths, board, options, optimize)
+    plan = plan_pools(_relaxed(widths, first), board, options, optimize)
     progress("choosing widths of activations", rounds - 1, rounds)
     lost = drop_of(run_graph_batch(plan.graph, used), wanted)
     return plan, _note(plan, len(next(iter(used.values()))), lost, options.max_drop)
