@@ -9,6 +9,7 @@ one worker finds the same study again, at once or after an interruption.
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import time
 from collections import Counter
@@ -24,6 +25,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
 from edgec.base.errors import ConfigError, EdgecError
+from edgec.explore.compose import Tried, composed
 from edgec.explore.front import Point
 from edgec.explore.space import Setting, Space, switches
 from edgec.explore.task import FIGURES, VERSION, Task, check_same, edgec_identity
@@ -43,12 +45,13 @@ Evaluate = Callable[[Setting], Outcome]
 class NumberedSampler(BaseSampler):
     """The default build, then by turns one that changes one knob of it and a proposal.
 
-    Proposals are those of a multivariate TPE with a constant liar, seeded anew for each trial by
-    its place: the number of trials before it that were not lost.
+    Proposals are composed of what single values do (`compose`), as long as that promises anything;
+    then they are those of a multivariate TPE with a constant liar.  Both are seeded anew for each
+    trial by its place: the number of trials before it that were not lost.
     """
 
-    def __init__(self, seed: int, space: Space) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, space: Space, bounds: Mapping[str, float]) -> None:
+        self._seed, self._space, self._bounds = seed, space, bounds
         self._usual: Setting = {knob: values[0] for knob, values in space.items()}
         self._switches = switches(space)
         self._given: Setting | None = None
@@ -61,10 +64,25 @@ class NumberedSampler(BaseSampler):
         turn, proposes = divmod(place - 1, 2)
         return None if proposes or turn >= len(self._switches) else self._switches[turn]
 
+    def _composed(self, study: Study, place: int) -> Setting | None:
+        """The setting that promises most by what finished trials show; None: nothing does."""
+        own, space = self._seed_of(place), self._space
+        done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
+        tried = [
+            Tried(each.params, None if _outcome(each).figures is None else each.values)
+            for each in done
+        ]
+        begun = study.get_trials(deepcopy=False, states=(TrialState.RUNNING,))
+        running = [each.params for each in begun if each.params.keys() == space.keys()]
+        bounds = [self._bounds.get(name, math.inf) for name in FIGURES]
+        return composed(space, tried, running, bounds, own)
+
+    def _seed_of(self, place: int) -> int:
+        return random.Random(f"{self._seed} {place}").randrange(2**32)
+
     def _of(self, place: int) -> TPESampler:
-        seed = random.Random(f"{self._seed} {place}").randrange(2**32)
         return TPESampler(
-            seed=seed,
+            seed=self._seed_of(place),
             multivariate=True,
             constant_liar=True,
             n_startup_trials=_RANDOM_TRIALS,
@@ -74,6 +92,8 @@ class NumberedSampler(BaseSampler):
         """Begin the random numbers of a trial."""
         place = _place(study, trial.number)
         self._given, self._inner = self._at(place), self._of(place)
+        if self._given is None:
+            self._given = self._composed(study, place)
         self._inner.before_trial(study, trial)
 
     def infer_relative_search_space(
@@ -193,7 +213,7 @@ def work(
         EdgecError: `evaluate` did; its setting is in the queue again.
     """
     study = optuna.load_study(
-        storage=storage, study_name=name, sampler=NumberedSampler(seed, space)
+        storage=storage, study_name=name, sampler=NumberedSampler(seed, space, bounds)
     )
 
     def objective(trial: Trial) -> Sequence[float]:
