@@ -29,6 +29,10 @@ _TOGETHER, _NOISE = 0.1, 1e-3
 """Variances of what values do together, and of figures themselves, beside that of one value."""
 _ALIKE = 0.5
 """Correlation of what is left of two settings for each knob that tells them apart."""
+_NOTICEABLE = 2e-3
+"""Share of a figure below which a difference is none."""
+_LEAST_GAIN = 3
+"""Points of the draws that a setting must add."""
 _CHUNK = 256
 
 
@@ -84,7 +88,28 @@ def composed(
     # Of equal gains that with the fewest changes: what else it would change does nothing.
     order = np.lexsort(((codes > 0).sum(1), -gains, excess))
     best = int(order[0])
-    return candidates[best] if gains[best] > 0 or excess[best] > 0 else None
+    return candidates[best] if gains[best] >= _LEAST_GAIN or excess[best] > 0 else None
+
+
+def knobs_with_effect(usual: Setting, tried: Sequence[Tried]) -> set[str]:
+    """Knobs of which a change alone was seen to change a figure, or could not be built.
+
+    Args:
+        usual: the default build.
+        tried: finished trials.
+    """
+    first = next((e.figures for e in tried if e.setting == usual), None)
+    found = set()
+    for each in tried:
+        changed = [knob for knob, value in each.setting.items() if value != usual[knob]]
+        if len(changed) == 1 and (each.figures is None or _differs(each.figures, first)):
+            found.update(changed)
+    return found
+
+
+def _differs(figures: Sequence[float], other: Sequence[float] | None) -> bool:
+    pairs = zip(figures, other or figures, strict=True)
+    return any(abs(a - b) > _NOTICEABLE * max(abs(a), abs(b)) for a, b in pairs)
 
 
 def _scaled(figures: Sequence[float] | None) -> list[float]:

@@ -51,7 +51,7 @@ def test_another_seed_gives_another_study(tmp_path: Path):
     found = []
     for seed in (1, 2):
         task = synthetic_task({}, seed)
-        place, storage, study = opened(str(tmp_path / f"{seed}.journal"), task)
+        place, storage, study = opened(str(tmp_path / f"{seed}.journal"), task, 20)
         serve(place, task, synthetic, storage)
         found.append(search.points_of(study))
     assert found[0] != found[1]
