@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -98,13 +98,20 @@ def knobs_with_effect(usual: Setting, tried: Sequence[Tried]) -> set[str]:
         usual: the default build.
         tried: finished trials.
     """
+    return {knob for knob, _, differs in _alone(usual, tried) if differs}
+
+
+def _values_without_effect(usual: Setting, tried: Sequence[Tried]) -> set[tuple[str, str]]:
+    return {(knob, value) for knob, value, differs in _alone(usual, tried) if not differs}
+
+
+def _alone(usual: Setting, tried: Sequence[Tried]) -> Iterator[tuple[str, str, bool]]:
+    """Values that were tried alone, and whether that changed anything."""
     first = next((e.figures for e in tried if e.setting == usual), None)
-    found = set()
     for each in tried:
-        changed = [knob for knob, value in each.setting.items() if value != usual[knob]]
-        if len(changed) == 1 and (each.figures is None or _differs(each.figures, first)):
-            found.update(changed)
-    return found
+        changed = [(k, v) for k, v in each.setting.items() if v != usual[k]]
+        if len(changed) == 1:
+            yield *changed[0], each.figures is None or _differs(each.figures, first)
 
 
 def _differs(figures: Sequence[float], other: Sequence[float] | None) -> bool:
@@ -122,10 +129,14 @@ def _scaled(figures: Sequence[float] | None) -> list[float]:
 def _candidates(
     space: Space, tried: Sequence[Tried], running: Sequence[Setting], seed: int
 ) -> list[Setting]:
-    """Settings of values that were built, in any combination, that nobody tried."""
+    """Settings of values that were built, in any combination, that nobody tried.
+
+    Values that change nothing alone are left out: a sum of effects is no better with than without.
+    """
+    idle = _values_without_effect({k: v[0] for k, v in space.items()}, tried)
+    seen = {pair for each in tried if each.figures is not None for pair in each.setting.items()}
     values = {
-        knob: [v for v in own if any(e.setting[knob] == v and e.figures is not None for e in tried)]
-        for knob, own in space.items()
+        k: [v for v in own if (k, v) in seen and (k, v) not in idle] for k, own in space.items()
     }
     sizes = [len(own) for own in values.values()]
     if not all(sizes):
@@ -133,8 +144,8 @@ def _candidates(
     count = math.prod(sizes)
     dice = random.Random(seed)
     numbers = dice.sample(range(count), _MOST_CANDIDATES) if count > _MOST_CANDIDATES else None
-    seen = (*(each.setting for each in tried), *running)
-    known = {tuple(each[knob] for knob in space) for each in seen}
+    begun = (*(each.setting for each in tried), *running)
+    known = {tuple(each[knob] for knob in space) for each in begun}
     every = (
         itertools.product(*values.values())
         if numbers is None
