@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
 import sys
 import threading
@@ -79,10 +80,19 @@ def _process(place: Place, task: Task, run: Run, faults: Any) -> None:
     # The process that began this one ends it, and it leaves no temporary files.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         serve(place, task, run)
     except EdgecError as error:
         faults.put((error.what, error.where, error.hint))
+
+
+def _end_with_parent() -> None:
+    """End this process where the one that began it was killed, so that nothing builds unseen."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The search: Optuna proposes, workers build, the storage keeps.
+"""The search: a sampler proposes, workers build, the storage keeps.
 
 A worker takes trials until enough are finished.  Those that count are the first `total` ones by
 number that nobody lost: a trial beyond them, which two workers can begin at the same time, is given
@@ -9,98 +9,30 @@ one worker finds the same study again, at once or after an interruption.
 from __future__ import annotations
 
 import dataclasses
-import random
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution
 from optuna.exceptions import DuplicatedStudyError, UpdateFinishedTrialError
-from optuna.samplers import BaseSampler, TPESampler
 from optuna.storages import BaseStorage
 from optuna.study import Study
-from optuna.trial import FrozenTrial, Trial, TrialState
+from optuna.trial import Trial, TrialState
 
 from edgec.base.errors import ConfigError, EdgecError
 from edgec.explore.front import Point
-from edgec.explore.space import Setting, Space, switches
+from edgec.explore.record import OUTCOME, outcome_of
+from edgec.explore.sampler import NumberedSampler, place_of
+from edgec.explore.space import Setting
 from edgec.explore.task import VERSION, Task, check_same, edgec_identity
 from edgec.explore.trial import Outcome
 
 STUDY = "edgec"
-_TASK, _IDENTITY, _OUTCOME = "edgec:task", "edgec:identity", "edgec:outcome"
+_TASK, _IDENTITY = "edgec:task", "edgec:identity"
 _TRIALS = "edgec:trials"
-_RANDOM_TRIALS = 10
 _POLL_S = 0.2
 
 Evaluate = Callable[[Setting], Outcome]
-
-
-class NumberedSampler(BaseSampler):
-    """The default build, then by turns one that changes one knob of it and a proposal.
-
-    Proposals are those of a multivariate TPE with a constant liar, seeded anew for each trial by
-    its place: the number of trials before it that were not lost.
-    """
-
-    def __init__(self, seed: int, space: Space) -> None:
-        self._seed = seed
-        self._usual: Setting = {knob: values[0] for knob, values in space.items()}
-        self._switches = switches(space)
-        self._given: Setting | None = None
-        self._inner: TPESampler = self._of(0)
-
-    def _at(self, place: int) -> Setting | None:
-        """The setting of a place; None: it is proposed."""
-        if place == 0:
-            return self._usual
-        turn, proposes = divmod(place - 1, 2)
-        return None if proposes or turn >= len(self._switches) else self._switches[turn]
-
-    def _of(self, place: int) -> TPESampler:
-        seed = random.Random(f"{self._seed} {place}").randrange(2**32)
-        return TPESampler(
-            seed=seed,
-            multivariate=True,
-            constant_liar=True,
-            n_startup_trials=_RANDOM_TRIALS,
-        )
-
-    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
-        """Begin the random numbers of a trial."""
-        place = _place(study, trial.number)
-        self._given, self._inner = self._at(place), self._of(place)
-        self._inner.before_trial(study, trial)
-
-    def infer_relative_search_space(
-        self, study: Study, trial: FrozenTrial
-    ) -> dict[str, BaseDistribution]:
-        """Knobs that are proposed together."""
-        if self._given is not None:
-            return {}
-        return self._inner.infer_relative_search_space(study, trial)
-
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        """Values of these knobs."""
-        if not search_space:
-            return {}
-        return self._inner.sample_relative(study, trial, search_space)
-
-    def sample_independent(
-        self,
-        study: Study,
-        trial: FrozenTrial,
-        param_name: str,
-        param_distribution: BaseDistribution,
-    ) -> Any:
-        """Value of one knob."""
-        if self._given is not None:
-            return self._given[param_name]
-        return self._inner.sample_independent(study, trial, param_name, param_distribution)
 
 
 def begin(storage: BaseStorage, task: Task, name: str, place: str, total: int) -> Study:
@@ -188,11 +120,11 @@ def work(
     Raises:
         EdgecError: `evaluate` did; its setting is in the queue again.
     """
-    sampler = NumberedSampler(task.seed, task.space)
+    sampler = NumberedSampler(task)
     study = optuna.load_study(storage=storage, study_name=name, sampler=sampler)
 
     def objective(trial: Trial) -> Sequence[float]:
-        if _place(study, trial.number) >= total:
+        if place_of(study, trial.number) >= total:
             raise _Surplus
         setting = {knob: trial.suggest_categorical(knob, v) for knob, v in task.space.items()}
         try:
@@ -223,21 +155,15 @@ def work(
                 raise
 
 
-def _place(study: Study, number: int) -> int:
-    """Trials before one, without those that were lost."""
-    trials = study.get_trials(deepcopy=False)
-    return sum(each.number < number and each.state is not TrialState.FAIL for each in trials)
-
-
 def _known(study: Study, setting: Setting) -> Outcome | None:
     """The outcome of an earlier trial of a setting; None: there is none."""
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
-    return next((_outcome(trial) for trial in done if trial.params == setting), None)
+    return next((outcome_of(trial) for trial in done if trial.params == setting), None)
 
 
 def _recorded(trial: Trial, outcome: Outcome, task: Task) -> Sequence[float]:
     """Write an outcome with its trial; its values for the sampler."""
-    trial.set_user_attr(_OUTCOME, dataclasses.asdict(outcome))
+    trial.set_user_attr(OUTCOME, dataclasses.asdict(outcome))
     point = Point(trial.number, trial.params, outcome.figures)
     is_refused = outcome.figures is None
     over = {"refused": 1.0 if is_refused else -1.0}
@@ -254,17 +180,12 @@ def _recorded(trial: Trial, outcome: Outcome, task: Task) -> Sequence[float]:
     return tuple(values.values())
 
 
-def _outcome(trial: FrozenTrial) -> Outcome:
-    kept = trial.user_attrs[_OUTCOME]
-    return Outcome(kept["figures"], kept["refused"], kept["found"])
-
-
 def points_of(study: Study) -> tuple[Point, ...]:
     """Finished trials of a study, by their number in the order in which they were proposed."""
     done = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     found = []
     for trial in done:
-        outcome = _outcome(trial)
+        outcome = outcome_of(trial)
         found.append(
             Point(trial.number, trial.params, outcome.figures, outcome.refused, outcome.found)
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import multiprocessing
 import os
 import signal
 import threading
@@ -50,7 +51,7 @@ def test_another_seed_gives_another_study(tmp_path: Path):
     found = []
     for seed in (1, 2):
         task = synthetic_task({}, seed)
-        place, storage, study = opened(str(tmp_path / f"{seed}.journal"), task)
+        place, storage, study = opened(str(tmp_path / f"{seed}.journal"), task, 20)
         serve(place, task, synthetic, storage)
         found.append(search.points_of(study))
     assert found[0] != found[1]
@@ -91,6 +92,40 @@ def test_trials_of_killed_workers_are_run_again_and_counted_once(text: str, tmp_
     assert len(points) == total
     assert search.lost(study) >= 1
     assert len({point.number for point in points}) == total
+
+
+def test_workers_end_with_the_search_that_was_killed(tmp_path: Path):
+    """Nothing goes on to build that nobody sees."""
+    log = tmp_path / "log"
+    task = synthetic_task({"pause": 60.0, "log": str(log)})
+    place, _storage, _study = opened(str(tmp_path / "study.journal"), task)
+    search_process = multiprocessing.get_context("spawn").Process(
+        target=_search_on, args=(place, task)
+    )
+    search_process.start()
+    until = time.monotonic() + 60
+    while not log.exists() or len(log.read_text().split()) < 2:
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    search_process.kill()
+    workers = [int(pid) for pid in log.read_text().split()]
+    while any(_runs(pid) for pid in workers):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    search_process.join()
+
+
+def _search_on(place: Place, task: Task) -> None:
+    with processes(place, task, 2, synthetic) as watch:
+        wait(lambda: False, watch, lambda: None)
+
+
+def _runs(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"  # nobody waits for the children of a killed process
 
 
 @pytest.mark.parametrize("text", STORAGES)

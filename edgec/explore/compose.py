@@ -1,0 +1,226 @@
+"""Proposals composed of what finished trials show of the single values of knobs.
+
+What the values of knobs do to a figure nearly adds up (to time, flash and RAM as factors), so a few
+trials that change one knob each predict all settings.  Figures are predicted by a Gaussian process
+(Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2) around those of
+the default build: settings are alike by the values that they share and the default build does not
+have, and by how few knobs tell them apart.  The setting is proposed that adds most to the volume
+that finished trials beat, by prediction; what running trials will find is predicted, too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.portable_algebra import inverse_of_positive, product
+from edgec.explore.space import Setting, Space
+
+_MOST_CANDIDATES = 4000
+_DRAWS = 4096
+"""Random points of the box of all figures that measure volumes."""
+_TOGETHER, _NOISE = 0.1, 1e-3
+"""Variances of what values do together, and of figures themselves, beside that of one value."""
+_ALIKE = 0.5
+"""Correlation of what is left of two settings for each knob that tells them apart."""
+_NOTICEABLE = 2e-3
+"""Share of a figure below which a difference is none."""
+_LEAST_GAIN = 3
+"""Points of the draws that a setting must add."""
+_CHUNK = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A trial that was finished.
+
+    Attributes:
+        setting: a value for each knob.
+        figures: its objectives, points of accuracy first, others positive; None: it was refused.
+    """
+
+    setting: Setting
+    figures: Sequence[float] | None
+
+
+def composed(
+    space: Space,
+    tried: Sequence[Tried],
+    running: Sequence[Setting],
+    bounds: Sequence[float],
+    seed: int,
+) -> Setting | None:
+    """The setting that promises most.
+
+    Args:
+        space: values of each knob, the default one first.
+        tried: finished trials.
+        running: settings that are being built.
+        bounds: the most of each figure, infinity where there is no limit.
+        seed: that of the draws.
+
+    Returns:
+        None: the default build is not known, or nothing promises to add to the finished trials.
+    """
+    usual = {knob: values[0] for knob, values in space.items()}
+    built = [each for each in tried if each.figures is not None]
+    first = next((each.figures for each in built if each.setting == usual), None)
+    candidates = _candidates(space, tried, running, seed)
+    if first is None or not candidates:
+        return None
+    known = np.array([_scaled(each.figures) for each in built])
+    most = np.array(_scaled(bounds))
+    predict = _Prediction(
+        _codes(space, [each.setting for each in built]), known, np.array(_scaled(first))
+    )
+    codes = _codes(space, candidates)
+    found, seen = predict(codes), known
+    if running:
+        seen = np.concatenate([known, predict(_codes(space, running))])
+    excess = np.maximum(found - most, 0.0).sum(1)
+    gains = _gains(found, seen[(seen <= most).all(1)], known, seed)
+    # Of equal gains that with the fewest changes: what else it would change does nothing.
+    order = np.lexsort(((codes > 0).sum(1), -gains, excess))
+    best = int(order[0])
+    return candidates[best] if gains[best] >= _LEAST_GAIN or excess[best] > 0 else None
+
+
+def knobs_with_effect(usual: Setting, tried: Sequence[Tried]) -> set[str]:
+    """Knobs of which a change alone was seen to change a figure, or could not be built.
+
+    Args:
+        usual: the default build.
+        tried: finished trials.
+    """
+    return {knob for knob, _, differs in _alone(usual, tried) if differs}
+
+
+def _values_without_effect(usual: Setting, tried: Sequence[Tried]) -> set[tuple[str, str]]:
+    return {(knob, value) for knob, value, differs in _alone(usual, tried) if not differs}
+
+
+def _alone(usual: Setting, tried: Sequence[Tried]) -> Iterator[tuple[str, str, bool]]:
+    """Values that were tried alone, and whether that changed anything."""
+    first = next((e.figures for e in tried if e.setting == usual), None)
+    for each in tried:
+        changed = [(k, v) for k, v in each.setting.items() if v != usual[k]]
+        if len(changed) == 1:
+            yield *changed[0], each.figures is None or _differs(each.figures, first)
+
+
+def _differs(figures: Sequence[float], other: Sequence[float] | None) -> bool:
+    pairs = zip(figures, other or figures, strict=True)
+    return any(abs(a - b) > _NOTICEABLE * max(abs(a), abs(b)) for a, b in pairs)
+
+
+def _scaled(figures: Sequence[float] | None) -> list[float]:
+    """Figures as they add up: points, and logarithms of all others."""
+    assert figures is not None
+    drop, *rest = figures
+    return [float(drop), *(math.log(max(each, 1e-9)) for each in rest)]
+
+
+def _candidates(
+    space: Space, tried: Sequence[Tried], running: Sequence[Setting], seed: int
+) -> list[Setting]:
+    """Settings of values that were built, in any combination, that nobody tried.
+
+    Values that change nothing alone are left out: a sum of effects is no better with than without.
+    """
+    idle = _values_without_effect({k: v[0] for k, v in space.items()}, tried)
+    seen = {pair for each in tried if each.figures is not None for pair in each.setting.items()}
+    values = {
+        k: [v for v in own if (k, v) in seen and (k, v) not in idle] for k, own in space.items()
+    }
+    sizes = [len(own) for own in values.values()]
+    if not all(sizes):
+        return []
+    count = math.prod(sizes)
+    dice = random.Random(seed)
+    numbers = dice.sample(range(count), _MOST_CANDIDATES) if count > _MOST_CANDIDATES else None
+    begun = (*(each.setting for each in tried), *running)
+    known = {tuple(each[knob] for knob in space) for each in begun}
+    every = (
+        itertools.product(*values.values())
+        if numbers is None
+        else (_of_number(list(values.values()), number) for number in numbers)
+    )
+    return [dict(zip(space, each, strict=True)) for each in every if each not in known]
+
+
+def _of_number(values: Sequence[Sequence[str]], number: int) -> tuple[str, ...]:
+    """The combination of a number, as `itertools.product` counts them."""
+    found = []
+    for own in reversed(values):
+        number, place = divmod(number, len(own))
+        found.append(own[place])
+    return tuple(reversed(found))
+
+
+def _codes(space: Space, settings: Sequence[Setting]) -> Array:
+    """Settings as places of their values, int64 [N, knobs]; 0 is the default."""
+    places = [{v: i for i, v in enumerate(own)} for own in space.values()]
+    rows = [[p[s[knob]] for knob, p in zip(space, places, strict=True)] for s in settings]
+    return np.array(rows, np.int64).reshape(len(settings), len(places))
+
+
+class _Prediction:
+    """Figures of any setting, from those of some.
+
+    Called with codes [N, knobs]; gives figures float64 [N, F].
+    """
+
+    def __init__(self, codes: Array, figures: Array, start: Array) -> None:
+        """Learn.
+
+        Args:
+            codes: int64 [T, knobs].
+            figures: float64 [T, F].
+            start: float64 [F], those of the default build.
+        """
+        self._codes, self._start = codes, start
+        kernel = _kernel(codes, codes) + _NOISE * np.eye(len(codes))
+        self._weights = product(inverse_of_positive(kernel), figures - start)
+
+    def __call__(self, codes: Array) -> Array:
+        return np.asarray(self._start + product(_kernel(codes, self._codes), self._weights))
+
+
+def _kernel(some: Array, others: Array) -> Array:
+    """Covariance of what settings change, float64 [N, M], in units of what one value does."""
+    same = some[:, None, :] == others[None, :, :]
+    changed = (same & (some > 0)[:, None, :]).sum(-1)
+    apart = (~same).sum(-1)
+    return np.asarray(changed + _TOGETHER * np.power(_ALIKE, apart.astype(np.float64)))
+
+
+def _gains(found: Array, inside: Array, known: Array, seed: int) -> Array:
+    """Of random points of the box of figures, how many a candidate beats that nothing beats yet.
+
+    Args:
+        found: float64 [N, F], predicted figures of candidates.
+        inside: float64 [M, F], figures within the limits.
+        known: float64 [T, F], all figures; the box goes a tenth beyond the worst ones.
+        seed: that of the points.
+    """
+    # No prediction may stretch the box far beyond what was seen.
+    least, most = known.min(0), known.max(0)
+    room = np.maximum(most - least, 1e-6)
+    low = np.maximum(np.minimum(least, found.min(0)), least - room / 2)
+    dice = random.Random(seed)
+    count = _DRAWS * known.shape[1]
+    draws = np.array([dice.random() for _ in range(count)]).reshape(_DRAWS, -1)
+    points = low + draws * (most + room / 10 - low)
+    beaten = np.zeros(len(points), bool)
+    for row in inside:
+        beaten |= (row <= points).all(1)
+    open_points = points[~beaten]
+    parts = [found[i : i + _CHUNK] for i in range(0, len(found), _CHUNK)]
+    counts = [(part[:, None] <= open_points[None]).all(-1).sum(-1) for part in parts]
+    return np.concatenate(counts)
