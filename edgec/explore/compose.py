@@ -3,9 +3,10 @@
 What the values of knobs do to a figure nearly adds up (to time, flash and RAM as factors), so a few
 trials that change one knob each predict all settings.  Figures are predicted by a Gaussian process
 (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapter 2) around those of
-the default build: settings are alike by the values that they share and the default build does not
-have, and by how few knobs tell them apart.  The setting is proposed that adds most to the volume
-that finished trials beat, by prediction; what running trials will find is predicted, too.
+the default build: settings are alike by the values, and pairs of values, that they share and the
+default build does not have, and by how few knobs tell them apart.  The setting is proposed that
+adds most to the volume that finished trials beat, by prediction; what running trials will find is
+predicted, too.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from edgec.explore.space import Setting, Space
 _MOST_CANDIDATES = 4000
 _DRAWS = 4096
 """Random points of the box of all figures that measure volumes."""
-_TOGETHER, _NOISE = 0.1, 1e-3
-"""Variances of what values do together, and of figures themselves, beside that of one value."""
+_PAIR, _TOGETHER, _NOISE = 0.3, 0.1, 1e-3
+"""Variances of what two values do together, of all else that a setting does, and of figures
+themselves, beside that of one value."""
 _ALIKE = 0.5
 """Correlation of what is left of two settings for each knob that tells them apart."""
 _NOTICEABLE = 2e-3
@@ -197,7 +199,9 @@ def _kernel(some: Array, others: Array) -> Array:
     same = some[:, None, :] == others[None, :, :]
     changed = (same & (some > 0)[:, None, :]).sum(-1)
     apart = (~same).sum(-1)
-    return np.asarray(changed + _TOGETHER * np.power(_ALIKE, apart.astype(np.float64)))
+    pairs = changed * (changed - 1) / 2
+    rest = np.power(_ALIKE, apart.astype(np.float64))
+    return np.asarray(changed + _PAIR * pairs + _TOGETHER * rest)
 
 
 def _gains(found: Array, inside: Array, known: Array, seed: int) -> Array:
@@ -206,7 +210,7 @@ def _gains(found: Array, inside: Array, known: Array, seed: int) -> Array:
     Args:
         found: float64 [N, F], predicted figures of candidates.
         inside: float64 [M, F], figures within the limits.
-        known: float64 [T, F], all figures; the box goes a tenth beyond the worst ones.
+        known: float64 [T, F], all figures; the box goes a third beyond the worst ones.
         seed: that of the points.
     """
     # No prediction may stretch the box far beyond what was seen.
@@ -216,7 +220,7 @@ def _gains(found: Array, inside: Array, known: Array, seed: int) -> Array:
     dice = random.Random(seed)
     count = _DRAWS * known.shape[1]
     draws = np.array([dice.random() for _ in range(count)]).reshape(_DRAWS, -1)
-    points = low + draws * (most + room / 10 - low)
+    points = low + draws * (most + room / 3 - low)
     beaten = np.zeros(len(points), bool)
     for row in inside:
         beaten |= (row <= points).all(1)

@@ -54,8 +54,12 @@ class Knob:
     help: str
 
 
-def _one_of(option: str, kind: type[Observer | Effort | Optimize | Placement | Rows]) -> Knob:
-    values = tuple(str(each.value) for each in kind)
+_Option = Observer | Effort | Optimize | Placement | Rows
+
+
+def _one_of(option: str, kind: type[_Option], order: Sequence[_Option] = ()) -> Knob:
+    """A knob of an option with few values, in their own order or in another one."""
+    values = tuple(str(each.value) for each in order or kind)
 
     def takes(value: str) -> Options:
         return {option: str(kind(value).value)}
@@ -96,7 +100,7 @@ KNOBS: Mapping[str, Knob] = {
         _pool,
         "vectors of the pool of `edgec compress`, and what `--pool-kernel` says",
     ),
-    "optimize": _one_of("optimize", Optimize),
+    "optimize": _one_of("optimize", Optimize, (Optimize.SPEED, Optimize.BALANCED, Optimize.SIZE)),
     "rows": _one_of("rows", Rows),
     "placement": _one_of("placement", Placement),
     "fit": Knob((DEFAULT,), _fit, "limits of a search of its own, `--fit`: tensors of int16"),

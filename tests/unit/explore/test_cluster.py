@@ -58,7 +58,7 @@ def test_a_cluster_does_all_trials_once_although_a_worker_is_killed(
 ):
     points = searched(local.scheduler_address, tmp_path, kill=1)
     assert [point.number for point in points] == list(range(16))
-    assert not any(point.refused for point in points)
+    assert {point.refused for point in points} <= {"", "two sevens"}
     assert len((tmp_path / "log").read_text().split()) >= 16
 
 

@@ -21,7 +21,7 @@ SPACE = {
 NO_BOUNDS = (math.inf,) * 4
 _DROP = {"int16": -0.5, "64": 3.0, "32": 8.0}
 _FLASH = {"64": 0.4, "32": 0.3, "size": 0.8}
-_TIME = {"int16": 2.0, "64": 1.5, "32": 1.5, "size": 1.2}
+_TIME = {"int16": 1.3, "64": 1.5, "32": 1.5, "size": 1.2}
 
 
 def figures(setting: Setting) -> tuple[float, ...]:
