@@ -16,8 +16,8 @@ import numpy as np
 from pool_vectors import lost
 
 from edgec.base.options import CompileOptions, WeightPoolOptions
-from edgec.fitting.objective import plain_objective
 from edgec.ir.graph import Graph
+from edgec.layererror.objective import plain_objective
 from edgec.weightpool import chosen_layers, with_best_order
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.workflow.integer import real_model

@@ -20,8 +20,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions, WeightPoolOptions
-from edgec.fitting.objective import plain_objective
 from edgec.ir.graph import Graph
+from edgec.layererror.objective import plain_objective
 from edgec.weightpool.cluster import Cloud, cluster, joined, normalised
 from edgec.weightpool.layers import choose_layers
 from edgec.workflow.integer import real_model

@@ -7,8 +7,8 @@ weights as vectors (`vectors`), the order of channels (`order`, by `swaps` of th
 (`ranges`), the pass over a network (`network`, `sequence`), the whole of it (`compress`), its
 report (`report`, `summary`), its bytes before it (`forecast`), weights of few bits, which are
 pools of single weights (`levels`), and layers with numbers of their own each, in a pool or of few
-bits (`layer_bits`).  The error of a layer's output is `fitting`'s.  numpy only; float networks run
-in `floatrun`.
+bits (`layer_bits`).  The error of a layer's output is `layererror`'s.  numpy only; float networks
+run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of

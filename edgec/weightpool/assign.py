@@ -14,8 +14,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.portable_algebra import quick_product
-from edgec.fitting.feedback import Plan, feedback_plan, with_feedback
-from edgec.fitting.objective import Objective
+from edgec.layererror.feedback import Plan, feedback_plan, with_feedback
+from edgec.layererror.objective import Objective
 from edgec.weightpool.additive import closest
 
 _SCALE_STEPS = 3

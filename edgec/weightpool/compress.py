@@ -10,10 +10,10 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Progress, WeightPoolOptions, no_progress
-from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool import WeightPool
+from edgec.layererror.objective import Objective
 from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.cluster import Cloud, cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool

@@ -21,11 +21,11 @@ from edgec.base.options import (
     WeightPoolOptions,
     no_progress,
 )
-from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
+from edgec.layererror.objective import Objective
 from edgec.weightpool.compress import pool_of
 from edgec.weightpool.layers import Choice, check_patterns, check_unpooled, impossible, matches
 from edgec.weightpool.levels import with_few_bits

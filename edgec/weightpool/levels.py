@@ -24,10 +24,10 @@ from edgec.base.options import (
     WeightBits,
     no_progress,
 )
-from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.layererror.objective import Objective
 from edgec.weightpool.assign import assign, codes
 from edgec.weightpool.few_codes import with_few_codes
 from edgec.weightpool.layers import (

@@ -9,13 +9,13 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
-from edgec.fitting.objective import Moments, Objective, plain_objective
 from edgec.floatrun.activations import Walk, activations
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.graph_builder import GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool
+from edgec.layererror.objective import Moments, Objective, plain_objective
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.layers import Choice
 from edgec.weightpool.vectors import PoolLayer, sampled_rows

@@ -11,11 +11,11 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.limits import MAX_TERMS
 from edgec.base.options import Progress
-from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.ir.logits import before_probabilities
 from edgec.ir.weight_pool import WeightPool
+from edgec.layererror.objective import Objective
 from edgec.weightpool.additive import closest
 from edgec.weightpool.assign import assign
 from edgec.weightpool.cluster import Cloud

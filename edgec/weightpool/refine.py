@@ -11,7 +11,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.portable_algebra import quick_product
-from edgec.fitting.objective import Objective
+from edgec.layererror.objective import Objective
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.codebook import mirrored
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.fitting.objective import Objective, plain_objective
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
+from edgec.layererror.objective import Objective, plain_objective
 from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.network import Course, Network, with_layer, with_weights
 from edgec.weightpool.vectors import PoolLayer, pool_layer

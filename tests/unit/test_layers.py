@@ -18,7 +18,7 @@ LAYERS = (
     ("target", "ir"),
     ("importers", "exporters", "interp", "memory", "toolchain", "timing", "report"),
     ("floatrun", "frontends"),
-    ("passes", "fitting"),
+    ("passes", "layererror"),
     ("quant", "weightpool"),
     ("finetune",),
     ("kernels",),

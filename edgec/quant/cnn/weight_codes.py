@@ -18,11 +18,11 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX
 from edgec.base.portable_algebra import quick_product, second_moments
-from edgec.fitting.feedback import feedback_plan, with_feedback
-from edgec.fitting.objective import damping_of, own_objective
 from edgec.ir import ops
 from edgec.ir.graph import Node
 from edgec.ir.shapes import window_shape
+from edgec.layererror.feedback import feedback_plan, with_feedback
+from edgec.layererror.objective import damping_of, own_objective
 
 _TOGETHER = 64
 _SWEEPS = 4

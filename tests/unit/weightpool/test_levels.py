@@ -11,9 +11,9 @@ from pooled_models import small_network
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import FewBitsOptions, IntegerOptions, WeightBits
-from edgec.fitting.objective import Objective
 from edgec.ir import ops
 from edgec.ir.graph import Graph
+from edgec.layererror.objective import Objective
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.weightpool import narrow_layers, narrow_report, narrowed
 from edgec.weightpool.levels import _chosen

@@ -11,11 +11,11 @@ from trained_digits import accuracy
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import CompileOptions, QuantOptions, WeightPoolOptions
-from edgec.fitting.objective import plain_objective
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
 from edgec.ir.weight_pool import WeightPool
+from edgec.layererror.objective import plain_objective
 from edgec.quant import annotate
 from edgec.weightpool import (
     CompressionReport,

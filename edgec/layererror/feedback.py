@@ -13,7 +13,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.portable_algebra import cholesky, quick_product
-from edgec.fitting.objective import Objective
+from edgec.layererror.objective import Objective
 
 Decide = Callable[[int, Array, Array], Array]
 """Choice of the weights of a position: takes its number, the weights [O, G] best there, and
