@@ -28,7 +28,7 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.layererror.objective import Objective
-from edgec.weightpool.assign import assign, codes
+from edgec.weightpool.assign import Assignment, assign, codes
 from edgec.weightpool.few_codes import with_few_codes
 from edgec.weightpool.layers import (
     Choice,
@@ -149,7 +149,7 @@ def with_few_bits(graph: Graph, layer: PoolLayer, objective: Objective, bits: We
     """
     low, high = bits.levels
     pool = np.arange(low, high + 1, dtype=np.float64)[:, None]
-    found = assign(objective, pool, 1, _first_scale(objective, pool))
+    found = _chosen(objective, pool)
     whole = codes(found.indices, pool).astype(np.int8)
     return with_codes(graph, layer, whole, found.scale, objective.bias(found.rows(pool)))
 
@@ -250,6 +250,11 @@ def _network(
 ) -> Network:
     data = None if calibration is None else checked_calibration(graph, calibration)
     return Network(graph, data, narrow_layers(graph, options))
+
+
+def _chosen(objective: Objective, pool: Array) -> Assignment:
+    """The whole numbers and scales of a layer."""
+    return assign(objective, pool, 1, _first_scale(objective, pool))
 
 
 def _first_scale(objective: Objective, pool: Array) -> Array:
