@@ -93,31 +93,53 @@ def composed(
     return candidates[best] if gains[best] >= _LEAST_GAIN or excess[best] > 0 else None
 
 
-def knobs_with_effect(usual: Setting, tried: Sequence[Tried]) -> set[str]:
-    """Knobs of which a change alone was seen to change a figure, or could not be built.
+def effects(usual: Setting, tried: Sequence[Tried]) -> dict[str, float]:
+    """How much a change of one knob alone did to figures, at most, by knob; others did nothing.
 
     Args:
         usual: the default build.
         tried: finished trials.
+
+    Returns:
+        Sums of differences, each as a share of what all trials differ by; 0 for a knob of which
+        what was tried could not be built.
     """
-    return {knob for knob, _, differs in _alone(usual, tried) if differs}
+    known = [_scaled(each.figures) for each in tried if each.figures is not None]
+    spans = [max(column) - min(column) for column in zip(*known, strict=True)]
+    first = next((e.figures for e in tried if e.setting == usual), None)
+    found: dict[str, float] = {}
+    for knob, _, figures in _alone(usual, tried):
+        effect = 0.0
+        if figures is not None:
+            if first is None or not _differs(figures, first):
+                continue
+            pairs = zip(_scaled(figures), _scaled(first), spans, strict=True)
+            effect = sum(abs(a - b) / span for a, b, span in pairs if span > 0.0)
+        found[knob] = max(effect, found.get(knob, 0.0))
+    return found
 
 
 def _values_without_effect(usual: Setting, tried: Sequence[Tried]) -> set[tuple[str, str]]:
-    return {(knob, value) for knob, value, differs in _alone(usual, tried) if not differs}
-
-
-def _alone(usual: Setting, tried: Sequence[Tried]) -> Iterator[tuple[str, str, bool]]:
-    """Values that were tried alone, and whether that changed anything."""
     first = next((e.figures for e in tried if e.setting == usual), None)
+    return {
+        (knob, value)
+        for knob, value, figures in _alone(usual, tried)
+        if figures is not None and first is not None and not _differs(figures, first)
+    }
+
+
+def _alone(
+    usual: Setting, tried: Sequence[Tried]
+) -> Iterator[tuple[str, str, Sequence[float] | None]]:
+    """Values that were tried alone, and the figures that they gave."""
     for each in tried:
         changed = [(k, v) for k, v in each.setting.items() if v != usual[k]]
         if len(changed) == 1:
-            yield *changed[0], each.figures is None or _differs(each.figures, first)
+            yield *changed[0], each.figures
 
 
-def _differs(figures: Sequence[float], other: Sequence[float] | None) -> bool:
-    pairs = zip(figures, other or figures, strict=True)
+def _differs(figures: Sequence[float], other: Sequence[float]) -> bool:
+    pairs = zip(figures, other, strict=True)
     return any(abs(a - b) > _NOTICEABLE * max(abs(a), abs(b)) for a, b in pairs)
 
 

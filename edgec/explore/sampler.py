@@ -2,7 +2,7 @@
 
 The first trial is the default build, those after it have one knob at its farthest value each.  Then
 settings that promise most (`compose`) take turns with further values of the knobs that were seen to
-change anything.  Values of the other knobs, and proposals of Optuna's multivariate TPE with a
+change anything, of those that change most first.  Values of the other knobs, and proposals of Optuna's multivariate TPE with a
 constant liar, come where nothing else is left.
 """
 
@@ -17,7 +17,7 @@ from optuna.samplers import BaseSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from edgec.explore.compose import Tried, composed, knobs_with_effect
+from edgec.explore.compose import Tried, composed, effects
 from edgec.explore.record import outcome_of
 from edgec.explore.space import Setting, switches
 from edgec.explore.task import Task
@@ -56,8 +56,9 @@ class NumberedSampler(BaseSampler):
         running = [e.params for e in begun if e.params.keys() == self._space.keys()]
         known = [*(each.setting for each in tried), *running]
         left = [each for each in self._switches if each not in known]
-        effective = knobs_with_effect(self._usual, tried)
-        telling = [s for s in left if any(s[knob] != self._usual[knob] for knob in effective)]
+        told = effects(self._usual, tried)
+        telling = [each for each in left if self._knob(each) in told]
+        telling.sort(key=lambda each: -told[self._knob(each)])
         if (place - self._farthest) % 2 == 0 and telling:
             return telling[0]
         found = None
@@ -65,6 +66,10 @@ class NumberedSampler(BaseSampler):
             seed = self._seed_of(place)
             found = composed(self._space, tried, running, self._bounds, seed)
         return found or next(iter(telling or left), None)
+
+    def _knob(self, switch: Setting) -> str:
+        """The knob that a switch changes."""
+        return next(knob for knob, value in switch.items() if value != self._usual[knob])
 
     def _seed_of(self, place: int) -> int:
         return random.Random(f"{self._seed} {place}").randrange(2**32)
