@@ -39,16 +39,16 @@ class Loops(Reading, Protocol):
         """There is a residual."""
 
 
-def loop_parts(spec: Loops, kind: str, rows: int, filters: int) -> dict[str, float]:
+def loop_parts(spec: Loops, rows: int, filters: int) -> dict[str, float]:
     """The loops over blocks of filters.
 
     Args:
         spec: its blocks.
-        kind: what the names of these loops begin with.
         rows: rows of x, each for all filters of its group.
         filters: in a group.
     """
     found: dict[str, float] = {}
+    kind = read_kind(spec)
     for size, blocks in ((spec.block, filters // spec.block), (spec.rest, 1)):
         if size:
             found[f"{kind}{size} filters"] = rows * blocks

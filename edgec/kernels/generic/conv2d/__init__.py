@@ -15,7 +15,7 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import by_pixel, with_ending
-from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window
@@ -150,25 +150,20 @@ def arguments(graph: Graph, node: Node, _spec: Conv2D, pool: ConstantPool) -> tu
 
 def parts(spec: Conv2D, _run: Run) -> Parts:
     """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
-    pixels = spec.window.out_pixels
+    pixels, kind = spec.window.out_pixels, read_kind(spec)
     rows = pixels * spec.group
-    kind = "grouped " if spec.is_grouped else read_kind(spec)
-    counts = {"call": 1} | loop_parts(spec, kind, rows, spec.group_filters)
-    if spec.is_grouped:
-        counts |= {
-            "grouped pixel": pixels,
-            "group": rows,
-            "tap of a group": rows * spec.window.taps,
-            "grouped copied byte": pixels * spec.scratch_bytes,
-        }
-    else:
-        piece, pieces = (
-            ("run", spec.window.kernel_h) if spec.copies_runs else ("tap", spec.window.taps)
-        )
-        counts |= {
-            "pixel": pixels,
-            f"{kind}{piece}": pixels * pieces,
-            "copied byte": pixels * spec.scratch_bytes,
+    runs = spec.window.kernel_h if spec.copies_runs else spec.window.taps
+    counts: dict[str, float] = {
+        "call": 1,
+        "pixel": pixels,
+        "group": rows if spec.is_grouped else 0,
+        f"{kind}run" if spec.copies_runs else f"{kind}tap": rows * runs,
+        "copied byte": pixels * spec.scratch_bytes,
+        **loop_parts(spec, rows, spec.group_filters),
+    }
+    if spec.is_grouped:  # loops inside one more loop, over short pieces, are other code
+        counts = {
+            part if part == UNMEASURED else f"grouped {part}": n for part, n in counts.items()
         }
     return Parts(
         counts,

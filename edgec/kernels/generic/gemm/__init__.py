@@ -19,7 +19,7 @@ from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numb
 from edgec.kernels.common.weighted import CONVOLUTIONS, MATRIX_PRODUCTS, weighted_arguments
 from edgec.kernels.common.window import dense_window, is_gemm
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.generic.plain_parts import loop_parts, read_kind
+from edgec.kernels.generic.plain_parts import loop_parts
 from edgec.target.target import Target
 
 _BLOCK = 4
@@ -117,9 +117,7 @@ def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tupl
 
 def parts(spec: Gemm, _run: Run) -> Parts:
     """Counts of a call; only fixed lengths and multipliers of 31 bits were measured."""
-    counts = {"call": 1, "row": spec.rows} | loop_parts(
-        spec, read_kind(spec), spec.rows, spec.units
-    )
+    counts = {"call": 1, "row": spec.rows} | loop_parts(spec, spec.rows, spec.units)
     if spec.variable:
         counts[UNMEASURED] = 1
     return Parts(
