@@ -93,7 +93,7 @@ def test_layers_whose_parts_nobody_counts_are_priced_by_products() -> None:
 def test_layers_of_int16_are_counted(
     board: str, shape: tuple[tuple[int, ...], tuple[int, int]], types: tuple[DType, DType]
 ) -> None:
-    """They take longer than those of int8, though not ten times as long."""
+    """Rows of int16 need not be widened first; nothing takes ten times as long."""
     target = Target.of(load_board(board))
     found = []
     for x, y in ((DType.INT8, DType.INT8), types):
@@ -103,7 +103,7 @@ def test_layers_of_int16_are_counted(
     narrow, wide = found
     assert narrow.counted and wide.counted
     assert narrow.cycles is not None and wide.cycles is not None
-    assert 0.9 * narrow.cycles < wide.cycles < 10 * narrow.cycles
+    assert 0.8 * narrow.cycles < wide.cycles < 10 * narrow.cycles
 
 
 @pytest.mark.parametrize("board", ["nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q"])
