@@ -210,7 +210,7 @@ class TypedEnd:
 
     @property
     def is_measured(self) -> bool:
-        """It is the end of the layers that prices are fitted to: one shift, and sums of 32 bits."""
+        """Layers that prices are fitted to end so: by one shift, with sums of 32 bits."""
         return not self.has_shifts and self.sum_bits == _MEASURED_BITS
 
     @property
