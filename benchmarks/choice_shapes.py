@@ -333,6 +333,24 @@ _TRAINING_WIDE_IMAGES = (
     *((20, 10, 1, 12, (10, 4), 2), (7, 7, 6, 5, (5, 5), 1), (25, 1, 40, 16, (3, 1), 1)),
     *((9, 5, 20, 3, (1, 1), 1), (12, 12, 5, 10, (3, 3), 1), (1, 9, 27, 31, (1, 1), 1)),
 )
+_TRAINING_WIDENED_IMAGES = (
+    *((8, 8, 16, 16, (3, 3), 1), (12, 12, 3, 8, (3, 3), 2), (10, 10, 8, 24, (3, 3), 1)),
+    *((5, 7, 12, 7, (1, 1), 1), (10, 10, 16, 24, (1, 1), 1), (4, 3, 64, 33, (1, 1), 1)),
+    *((8, 8, 32, 64, (1, 1), 2), (7, 7, 6, 5, (5, 5), 1), (1, 9, 27, 31, (1, 1), 1)),
+)
+_HELD_OUT_WIDENED_IMAGES = (
+    *((14, 14, 12, 20, (1, 1), 1), (12, 12, 16, 8, (3, 3), 2), (6, 6, 32, 40, (3, 3), 1)),
+    *((3, 3, 96, 24, (1, 1), 1), (10, 10, 10, 14, (3, 3), 1)),
+)
+_TRAINING_MIXED_DEPTHWISE = (
+    (6, 6, 8, (3, 3), 1),
+    (12, 12, 8, (3, 3), 2),
+    (14, 14, 9, (3, 3), 1),
+    (9, 9, 16, (4, 4), 1),
+    (20, 5, 8, (3, 3), 1),
+)
+_HELD_OUT_MIXED_DEPTHWISE = ((8, 8, 14, (3, 3), 1), (5, 5, 24, (3, 3), 2), (24, 6, 6, (3, 3), 1))
+"""Images, kernels and strides of layers that read or give int16, and not both."""
 _HELD_OUT_WIDE_IMAGES = (
     *((14, 14, 12, 20, (1, 1), 1), (12, 12, 16, 8, (3, 3), 2), (8, 8, 20, 12, (3, 3), 1)),
     *((3, 3, 96, 24, (1, 1), 1), (7, 7, 3, 12, (5, 5), 1), (6, 6, 32, 40, (3, 3), 1)),
@@ -441,6 +459,7 @@ def training() -> list[Layer]:
         + _lines(_TRAINING_LINES)
         + _wide(_TRAINING_WIDE)
         + _wide_images(_TRAINING_WIDE_IMAGES)
+        + _widened(_TRAINING_WIDENED_IMAGES, _TRAINING_MIXED_DEPTHWISE)
         + _wide_depthwise((*_TRAINING_WIDE_DEPTHWISE, *_TRAINING_WINDOWS))
         + _signs(_TRAINING_SIGNS)
         + _planes(_TRAINING_PLANES, _TRAINING_MADE_PLANES)
@@ -472,6 +491,7 @@ def held_out() -> list[Layer]:
         + _lines(_HELD_OUT_LINES)
         + _wide(_HELD_OUT_WIDE)
         + _wide_images(_HELD_OUT_WIDE_IMAGES)
+        + _widened(_HELD_OUT_WIDENED_IMAGES, _HELD_OUT_MIXED_DEPTHWISE)
         + _wide_depthwise((*_HELD_OUT_WIDE_DEPTHWISE, *_HELD_OUT_WINDOWS))
         + _signs(_HELD_OUT_SIGNS)
         + _planes(_HELD_OUT_PLANES, _HELD_OUT_MADE_PLANES)
@@ -537,6 +557,19 @@ def _wide_images(
     return [
         Layer(*shape, x=wide, y=narrow if number % 3 == 2 else wide)
         for number, shape in enumerate(shapes)
+    ]
+
+
+def _widened(
+    images: Sequence[tuple[int, int, int, int, tuple[int, int], int]],
+    depthwise: Sequence[tuple[int, int, int, tuple[int, int], int]],
+) -> list[Layer]:
+    """Convolutions of int8 to int16, and depthwise ones both ways."""
+    wide, narrow = DType.INT16, DType.INT8
+    return [Layer(*shape, x=narrow, y=wide) for shape in images] + [
+        Layer(height, width, channels, 0, kernel, stride, x=x, y=y)
+        for height, width, channels, kernel, stride in depthwise
+        for x, y in ((narrow, wide), (wide, narrow))
     ]
 
 

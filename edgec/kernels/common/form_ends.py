@@ -209,6 +209,11 @@ class TypedEnd:
         return "once15" if self.has_shifts else f"requant31_s{8 * self.y.size_bytes}"
 
     @property
+    def is_measured(self) -> bool:
+        """Layers that prices are fitted to end so: by one shift, with sums of 32 bits."""
+        return not self.has_shifts and self.sum_bits == _MEASURED_BITS
+
+    @property
     def requantize(self) -> str:
         """The C function of `qops.Requant31`."""
         if self.even:
@@ -225,6 +230,8 @@ class TypedEnd:
         """C type of the argument struct."""
         return "edgec_once_params_t" if self.has_shifts else "edgec_conv16_params_t"
 
+
+_MEASURED_BITS = 32
 
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
     {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}

@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from edgec.kernels.common.form_ends import Rescale16, TypedEnd
 from edgec.kernels.common.layer_end import KernelForm
 from edgec.target.memory_map import Flash
 
@@ -155,6 +156,24 @@ class Parts:
 
 UNMEASURED = "an end, or a length, that nobody has measured"
 """A part without a price: a call with it is counted for what it reads alone."""
+
+
+class Ended(Protocol):
+    """A specification with an end."""
+
+    @property
+    def typed(self) -> TypedEnd | None:
+        """Element types and end where some are int16; None: all are int8."""
+
+    @property
+    def rescale16(self) -> Rescale16 | None:
+        """The end of a transformer's arithmetic; None: another one."""
+
+
+def unmeasured(spec: Ended) -> dict[str, float]:
+    """The part without a price, of a call with an end that nobody has measured."""
+    known = spec.rescale16 is None and (spec.typed is None or spec.typed.is_measured)
+    return {} if known else {UNMEASURED: 1}
 
 
 def numbers_of(filters: int) -> tuple[int, int]:

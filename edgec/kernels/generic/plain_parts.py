@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from edgec.kernels.common.parts import Ended, unmeasured
 
-class Loops(Protocol):
+
+class Reading(Ended, Protocol):
+    """A specification of a kernel that reads int8 or int16."""
+
+    @property
+    def reads_int16(self) -> bool:
+        """Whether x is int16."""
+
+
+class Loops(Reading, Protocol):
     """A specification of such a kernel."""
 
     @property
@@ -38,11 +48,21 @@ def loop_parts(spec: Loops, rows: int, filters: int) -> dict[str, float]:
         filters: in a group.
     """
     found: dict[str, float] = {}
+    kind = read_kind(spec)
     for size, blocks in ((spec.block, filters // spec.block), (spec.rest, 1)):
         if size:
-            found[f"{size} filters"] = rows * blocks
-            found[f"product of {size} filters"] = rows * blocks * spec.depth
-    return found | {
-        "output": spec.out_elements,
-        "addition": spec.out_elements if spec.adds else 0,
-    }
+            found[f"{kind}{size} filters"] = rows * blocks
+            found[f"{kind}product of {size} filters"] = rows * blocks * spec.depth
+    return (
+        found
+        | {
+            ("output" if spec.typed is None else "wide output"): spec.out_elements,
+            "addition": spec.out_elements if spec.adds else 0,
+        }
+        | unmeasured(spec)
+    )
+
+
+def read_kind(spec: Reading) -> str:
+    """What the names of parts that read x begin with: loops of int16 are other code."""
+    return "wide " if spec.reads_int16 else ""

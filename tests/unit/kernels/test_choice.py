@@ -203,6 +203,46 @@ def test_taps_inside_the_image_are_counted() -> None:
     assert window.taps_across() == [2, 3, 3, 2]
 
 
+@pytest.mark.parametrize("board", ["nucleo_g0b1re", "nucleo_f207zg"])
+def test_strips_at_an_edge_read_no_five_rows_at_once(board: str) -> None:
+    """11 rows of outputs are four strips: padding is above the first, below the last two rows."""
+    graph = graph_of([Layer(11, 8, 5, 0, (3, 3))])
+    target = Target.of(load_board(board))
+    (choice,) = select_kernels(graph, target)
+    parts = choice.family.parts(choice.spec, Run(Estimator.of(target).form))
+    assert choice.way == "depthwise_s8_m0" and parts is not None
+    assert parts.counts["strip"] == 4
+    assert parts.counts["column of five rows"] == 2 * 5 * 8
+    assert parts.counts["column of three rows"] == 2 * 5 * 3 * 8
+    assert parts.counts["column of padding"] == 4 * 5 * 3 * 2
+
+
+def test_windows_of_two_pixels_are_counted_as_they_are_copied() -> None:
+    wide = DType.INT16
+    graph = graph_of([Layer(5, 4, 6, 3, (3, 3), x=wide, y=wide)])
+    target = Target.of(load_board("nucleo_l4r5zi"))
+    (choice,) = select_kernels(graph, target)
+    parts = choice.family.parts(choice.spec, Run(Estimator.of(target).form))
+    assert choice.way == "dense_2x2_s16_dsp" and parts is not None
+    assert parts.counts["row of a window"] == (2 + 3 + 3 + 3 + 2) * 4
+    assert parts.counts["wide activation"] == 13 * (2 + 3 + 3 + 2) * 6
+    # Both windows at first, and again for the 14 of 20 pixels at an edge: 54 places, 56 in words.
+    assert parts.counts["place cleared"] == (2 + 14) * 56
+    assert parts.counts["tile"] == 10 * 2 and parts.counts["turn"] == 20 * 56 / 8
+
+
+@pytest.mark.parametrize("kernel", [(3, 1), (3, 3)])
+def test_rows_of_taps_are_fixed_where_no_column_is_left_out(kernel: tuple[int, int]) -> None:
+    graph = graph_of([Layer(9, 1 if kernel[1] == 1 else 9, 5, 0, kernel)])
+    target = Target.of(load_board("nucleo_f207zg"))
+    found = {each.way: each for each in kernel_candidates(graph, graph.nodes[0], target)}
+    plain = found["depthwise"]
+    parts = plain.family.parts(plain.spec, Run(Estimator.of(target).form))
+    assert parts is not None
+    assert ("row of fixed taps at an edge" in parts.counts) == (kernel == (3, 1))
+    assert ("row of taps at an edge" in parts.counts) == (kernel == (3, 3))
+
+
 def test_prices_are_fitted_to_what_parts_take() -> None:
     ways = [
         Way("gemm", {"call": 1.0, "row": rows}, 0, round(10 + 7 * rows), 0.0)

@@ -2,11 +2,15 @@
 
 import pytest
 from choice_layers import Layer, graph_of
+from choice_prices import BOARDS
 from mixed_nets import mixed
+from neon_wide_layers import dense_layers
 from quant_samples import residual_network
 
 from edgec.base.dtypes import DType
+from edgec.ir import qops
 from edgec.ir.infer import macs
+from edgec.ir.weighted import form_of
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.price import BoardPrices, alternatives, price_of
@@ -17,6 +21,7 @@ from edgec.target.board import load_board
 from edgec.target.target import Target
 
 BOARD = load_board("nucleo_l4r5zi")
+CORTEX_M = [name for name in BOARDS.values() if name.startswith("nucleo")]
 LAYER = Layer(1, 9, 40, 30)
 
 
@@ -58,10 +63,47 @@ def test_nothing_is_said_of_cores_without_cycles() -> None:
 
 
 def test_layers_whose_parts_nobody_counts_are_priced_by_products() -> None:
-    graph = mixed(residual_network(), lambda _: True)
-    target = Target.of(BOARD)
-    found = [price_of(graph, each, Estimator.of(target)) for each in select_kernels(graph, target)]
-    assert any(each.cycles and not each.counted for each in found)
+    """Shifts for each channel, as files of TensorFlow Lite with int16 activations have them."""
+    graph, target = dense_layers(1, 12), Target.of(BOARD)
+    estimator = Estimator.of(target)
+    assert estimator.products is not None
+    forms = []
+    for choice in select_kernels(graph, target):
+        price = price_of(graph, choice, estimator)
+        forms.append(isinstance(form_of(choice.node.attrs), qops.Once15))
+        assert price.counted != forms[-1]
+        if not price.counted:
+            assert price.cycles == macs(graph, choice.node) * estimator.products.dense16
+    assert set(forms) == {False, True}
+
+
+@pytest.mark.parametrize("board", CORTEX_M)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        ((9, 9, 20, 12), (3, 3)),
+        ((6, 5, 24, 10), (1, 1)),
+        ((1, 1, 60, 12), (1, 1)),
+        ((8, 8, 3, 0), (3, 3)),
+    ],
+)
+@pytest.mark.parametrize(
+    "types", [(DType.INT16, DType.INT16), (DType.INT16, DType.INT8), (DType.INT8, DType.INT16)]
+)
+def test_layers_of_int16_are_counted(
+    board: str, shape: tuple[tuple[int, ...], tuple[int, int]], types: tuple[DType, DType]
+) -> None:
+    """Rows of int16 need not be widened first; nothing takes ten times as long."""
+    target = Target.of(load_board(board))
+    found = []
+    for x, y in ((DType.INT8, DType.INT8), types):
+        graph = graph_of([Layer(*shape[0], shape[1], x=x, y=y)])
+        (choice,) = select_kernels(graph, target)
+        found.append(price_of(graph, choice, Estimator.of(target)))
+    narrow, wide = found
+    assert narrow.counted and wide.counted
+    assert narrow.cycles is not None and wide.cycles is not None
+    assert 0.8 * narrow.cycles < wide.cycles < 10 * narrow.cycles
 
 
 @pytest.mark.parametrize("board", ["nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q"])
@@ -73,7 +115,8 @@ def test_depthwise_layers_of_int16_have_the_price_of_the_function_that_runs(boar
         graph = graph_of([Layer(12, 12, channels, 0, (5, 5), x=wide, y=wide)])
         (choice,) = select_kernels(graph, target)
         price = price_of(graph, choice, Estimator.of(target))
-        assert price.counted == (channels == 8)
+        assert price.counted
+        assert ("depthwise_s16_dsp" in choice.way) == (channels == 8)
         assert BoardPrices(load_board(board)).price(graph).layer_cycles == price.total_cycles
         assert price.total_cycles is not None
         rates.append(price.total_cycles / macs(graph, choice.node))

@@ -19,7 +19,7 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import pixel_distance, with_ending
-from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of, unmeasured
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -204,24 +204,37 @@ def types(graph: Graph, node: Node) -> bool:
 _CODE_BYTES = 700
 
 
-def parts(spec: Dense2x2, _run: Run) -> Parts | None:
-    """Counts of a call of several groups of int8; nobody has measured others."""
-    if not spec.is_grouped or spec.typed is not None:
-        return None
+def _gathered(spec: Dense2x2) -> dict[str, float]:
+    """The parts that clear the windows of a call, and copy what lies inside the image."""
+    w = spec.window
+    down, across = w.taps_down(), w.taps_across()
+    rows, taps = sum(down) * len(across), sum(down) * sum(across)
+    whole = down.count(w.kernel_h) * across.count(w.kernel_w)
+    cleared = _PIXELS + (w.out_pixels - whole if spec.clips else 0)
+    return {
+        "place cleared": cleared * spec.patch_elements,
+        "row of a window": rows,
+        "piece of a row": 0 if spec.gathers == "runs" else taps * spec.group,
+        ("wide activation" if spec.reads_int16 else "activation"): taps * w.channels,
+    }
+
+
+def parts(spec: Dense2x2, _run: Run) -> Parts:
+    """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
     w = spec.window
     both = -(-w.out_pixels // _PIXELS) * spec.group
     tiles = both * -(-spec.group_filters // FILTERS)
     counts: dict[str, float] = {
         "call": 1,
         "pixel": w.out_pixels,
-        "tap of a group": w.out_pixels * w.taps * spec.group,
-        "activation": w.out_pixels * w.taps * w.channels,
         "group of two pixels": both,
         "tile": tiles,
         "turn": tiles * spec.depth // (2 * WORD),
-        "output": spec.out_elements,
+        ("output" if spec.typed is None else "wide output"): spec.out_elements,
+        **_gathered(spec),
+        **unmeasured(spec),
     }
-    if spec.rescale16 is not None or spec.tflite31 is not None:
+    if spec.tflite31 is not None:
         counts[UNMEASURED] = 1
     stored = FILTERS * spec.group * -(-spec.group_filters // FILTERS) * spec.depth
     times = -(-w.out_pixels // _PIXELS)

@@ -20,7 +20,7 @@ from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
-from edgec.kernels.generic.plain_parts import loop_parts
+from edgec.kernels.generic.plain_parts import loop_parts, read_kind
 from edgec.target.target import Target
 
 _BLOCK = 4
@@ -150,18 +150,21 @@ def arguments(graph: Graph, node: Node, _spec: Conv2D, pool: ConstantPool) -> tu
 
 def parts(spec: Conv2D, _run: Run) -> Parts:
     """Counts of a call; nobody has measured other ends than a multiplier of 31 bits."""
-    pixels = spec.window.out_pixels
+    pixels, kind = spec.window.out_pixels, read_kind(spec)
+    rows = pixels * spec.group
     runs = spec.window.kernel_h if spec.copies_runs else spec.window.taps
     counts: dict[str, float] = {
         "call": 1,
         "pixel": pixels,
-        "run" if spec.copies_runs else "tap": pixels * runs,
+        "group": rows if spec.is_grouped else 0,
+        f"{kind}run" if spec.copies_runs else f"{kind}tap": rows * runs,
         "copied byte": pixels * spec.scratch_bytes,
-        "group": pixels * spec.group,
+        **loop_parts(spec, rows, spec.group_filters),
     }
-    counts |= loop_parts(spec, pixels * spec.group, spec.group_filters)
-    if spec.rescale16 is not None or spec.typed is not None:
-        counts[UNMEASURED] = 1
+    if spec.is_grouped:  # loops inside one more loop, over short pieces, are other code
+        counts = {
+            part if part == UNMEASURED else f"grouped {part}": n for part, n in counts.items()
+        }
     return Parts(
         counts,
         _CODE_BYTES,

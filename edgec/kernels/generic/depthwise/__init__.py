@@ -15,10 +15,11 @@ from edgec.kernels.common.depthwise import DepthwiseFunction
 from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.layer_end import end_of, has_plain_c, typed_end
 from edgec.kernels.common.overlap import by_group, with_ending
-from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of, unmeasured
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window, conv_window, is_depthwise
 from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.generic.plain_parts import read_kind
 from edgec.target.target import Target
 
 _BORDER_BLOCK = 2
@@ -119,27 +120,31 @@ def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) ->
 
 def parts(spec: Depthwise, _run: Run) -> Parts | None:
     """Counts of a call that ends in a multiplier of 31 bits; None for another end."""
-    if spec.rescale16 is not None or spec.typed is not None or spec.multiplier > 1:
+    if spec.rescale16 is not None or spec.multiplier > 1:
         return None
-    w = spec.window
+    w, kind = spec.window, read_kind(spec)
     rows, columns = w.taps_down(), w.taps_across()
     plain = rows.count(w.kernel_h) * columns.count(w.kernel_w) if spec.unrolled else 0
     edge = w.out_pixels - plain
     blocks = edge * -(-spec.out_channels // spec.block)
     taps = sum(rows) * sum(columns) - plain * w.taps
+    end = "" if spec.typed is None else "wide "
+    # Loops over columns of which none is left out have a fixed length.
+    row = "row of taps at an edge" if w.cols_clipped else "row of fixed taps at an edge"
+    tap = "tap at an edge" if w.cols_clipped else "tap of a fixed row at an edge"
     tap_rows = sum(rows) * len(columns) - plain * w.kernel_h
     counts: dict[str, float] = {
         "call": 1,
         "row": w.out_height,
         "pixel": w.out_pixels,
-        "output inside": plain * spec.out_channels,
-        "tap inside": plain * spec.out_channels * w.taps,
-        "block at an edge": blocks,
-        "output at an edge": edge * spec.out_channels,
-        "row of taps at an edge": tap_rows * -(-spec.out_channels // spec.block),
-        "tap at an edge": taps * spec.out_channels,
+        f"{end}output inside": plain * spec.out_channels,
+        f"{kind}tap inside": plain * spec.out_channels * w.taps,
+        f"{kind}block at an edge": blocks,
+        f"{end}output at an edge": edge * spec.out_channels,
+        f"{kind}{row}": tap_rows * -(-spec.out_channels // spec.block),
+        f"{kind}{tap}": taps * spec.out_channels,
         "addition": spec.out_elements if spec.adds else 0,
-    }
+    } | unmeasured(spec)
     return Parts(
         counts,
         _CODE_BYTES,

@@ -118,7 +118,7 @@ def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tupl
 def parts(spec: Gemm, _run: Run) -> Parts:
     """Counts of a call; only fixed lengths and multipliers of 31 bits were measured."""
     counts = {"call": 1, "row": spec.rows} | loop_parts(spec, spec.rows, spec.units)
-    if spec.rescale16 is not None or spec.typed is not None or spec.variable:
+    if spec.variable:
         counts[UNMEASURED] = 1
     return Parts(
         counts,

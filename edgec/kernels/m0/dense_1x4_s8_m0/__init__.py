@@ -22,7 +22,7 @@ from edgec.kernels.common.form_ends import Rescale16, Tflite31, TypedEnd
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of, has_plain_c, reads_int8, typed_end
 from edgec.kernels.common.overlap import IN_PLACE, with_ending
-from edgec.kernels.common.parts import UNMEASURED, Parts, Run, WeightReads, numbers_of
+from edgec.kernels.common.parts import Parts, Run, WeightReads, numbers_of, unmeasured
 from edgec.kernels.common.short_product import ANY, ShortProduct, product_of, with_product
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -124,12 +124,10 @@ def parts(spec: Dense1x4M0, _run: Run) -> Parts:
         "activation": spec.padded_depth,
         "four filters": spec.fours,
         "product of four filters": spec.fours * spec.padded_depth,
-        "output": spec.out_elements,
+        ("output" if spec.typed is None else "wide output"): spec.out_elements,
         "addition": spec.out_elements if spec.adds else 0,
-    }
+    } | unmeasured(spec)
     stored = spec.fours * FILTERS * spec.padded_depth
-    if spec.rescale16 is not None or spec.typed is not None:
-        counts[UNMEASURED] = 1
     return Parts(counts, _CODE_BYTES, WeightReads(stored, 1, numbers_of(spec.units)))
 
 

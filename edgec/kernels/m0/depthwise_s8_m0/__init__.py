@@ -29,6 +29,7 @@ from edgec.target.target import Target
 ROWS = 3
 """Rows of outputs that are computed together (`edgec/depthwise/depthwise_s8_m0.h`)."""
 
+_FIVE_ROWS = 5
 _HEADER_TAPS = 9
 _WORD_BYTES = 4
 _PAIR = 2
@@ -95,6 +96,15 @@ class DepthwiseM0(DepthwiseFunction):
         return (w.kernel_h, w.stride_h, w.dilation_h) == (3, 1, 1)
 
     @property
+    def whole_strips(self) -> int:
+        """Strips of three rows that read five rows, all of them inside the image."""
+        if not self.five_rows:
+            return 0
+        w = self.window
+        tops = range(0, w.out_height - ROWS + 1, ROWS)
+        return sum(0 <= top - w.pad_top < w.height - _FIVE_ROWS + 1 for top in tops)
+
+    @property
     def function(self) -> str:
         """Name of the C function of all layers that differ in the sizes of images only."""
         sizes = ("height", "width", "channels", "out_height", "out_width", "pad_top", "pad_left")
@@ -126,14 +136,18 @@ def parts(spec: DepthwiseM0, _run: Run) -> Parts | None:
         return None
     w = spec.window
     strips = -(-w.out_height // ROWS)
-    planes = strips * w.channels
-    triples = planes * w.out_width
-    counts: dict[str, float] = {"call": 1, "strip": strips}
-    if spec.five_rows:
-        counts |= {"plane of five rows": planes, "column of five rows": planes * spec.columns}
-    else:
-        rows = planes * w.kernel_h
-        counts |= {"plane": planes, "three rows": rows, "column of three rows": rows * spec.columns}
+    planes, five = strips * w.channels, spec.whole_strips * w.channels
+    triples, rows = planes * w.out_width, (planes - five) * w.kernel_h
+    counts: dict[str, float] = {
+        "call": 1,
+        "strip": strips,
+        "plane": planes,
+        "plane of five rows": five,
+        "column of five rows": five * spec.inside,
+        "three rows": rows,
+        "column of three rows": rows * spec.inside,
+        "column of padding": planes * w.kernel_h * (spec.columns - spec.inside),
+    }
     if spec.defines_sums:
         counts |= {"triple": triples, "tap of a triple": triples * w.taps}
     else:
