@@ -12,8 +12,7 @@ from edgec.fit.program.problem import Bounds
 
 _MOST_MIXED = 2
 _UNTOLD = 0.1
-"""Builds of mixed codes, while this share of cycles is of functions that no build had and whose
-parts nobody counts."""
+"""Builds of mixed codes, while this share of cycles is of functions that no build had."""
 
 
 def references(

@@ -112,5 +112,4 @@ class Layers:
             function=price.code,
             kind=(type(choice.spec).__name__, tuple(dtype.name for dtype in price.types)),
             tensors=self.tensors_of(graph, names),
-            counted=price.counted,
         )

@@ -32,7 +32,6 @@ class Layer:
         function: key of its function.
         kind: its family and types.
         tensors: those at its ends that could be int16.
-        counted: the price is that of parts that were counted (`kernels.price.Price`).
     """
 
     cycles: float
@@ -41,7 +40,6 @@ class Layer:
     function: KernelSpec
     kind: Kind
     tensors: State
-    counted: bool = False
 
     @property
     def plain(self) -> Kind:

@@ -331,14 +331,13 @@ class Pricing:
         """The set of int16 tensors whose build would tell most, and the share of its cycles.
 
         Returns:
-            None where every function was built, or its parts are counted.
+            None where every function was built.
         """
         best: tuple[State, float] | None = None
         for int16 in self.probed:
             layers = self.layers_of(int16, setting.optimize).values()
             whole = sum(layer.cycles for layer in layers)
-            untold = (each for each in layers if not each.counted)
-            new = sum(each.cycles for each in untold if not self._learned.shows(setting, each))
+            new = sum(layer.cycles for layer in layers if not self._learned.shows(setting, layer))
             if whole > 0.0 and new > (0.0 if best is None else best[1]) * whole:
                 best = int16, new / whole
         return best

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import pytest
 
@@ -14,7 +13,6 @@ from edgec.base.options import Optimize, Rows
 from edgec.fit.choice import Built, Setting
 from edgec.fit.prices.learned import Kind, Layer, Learned
 from edgec.fit.prices.noise import Noises
-from edgec.fit.prices.pricing import Pricing
 from edgec.fit.prices.probes import covering_sets, first_sets, states, told_apart
 from edgec.fit.program.problem import Figures, State
 from edgec.kernels.family import KernelSpec
@@ -191,22 +189,3 @@ def test_a_build_in_other_code_tells_of_a_layer_more_than_layers_like_it():
     assert learned.cycles(small, "x", state, x, 1.0) == pytest.approx(480.0)
     assert learned.cycles(small, "y", state, y, 1.0) == pytest.approx(240.0)
     assert learned.cycles(small, "x", nowhere, plain, 1.0) == 60.0
-
-
-def test_mixed_codes_are_built_for_layers_that_nobody_counts() -> None:
-    """Counted prices need no build; of the others the set with the largest share comes first."""
-    counted = replace(a_layer(300.0, WIDE, "f"), counted=True)
-    guessed, less = a_layer(100.0, WIDER, "g"), a_layer(40.0, WIDER, "h")
-    sets: dict[State, dict[str, Layer]] = {
-        frozenset("a"): {"x": counted, "y": less},
-        frozenset("b"): {"x": counted, "y": guessed},
-        frozenset("ab"): {"x": counted},
-    }
-    learned = Learned()
-    pricing = SimpleNamespace(
-        probed=tuple(sets), layers_of=lambda int16, _: sets[int16], _learned=learned
-    )
-    assert Pricing.telling(cast(Pricing, pricing), SPEED) == (frozenset("b"), 0.25)
-    learned.take(SPEED, {"y": (guessed, frozenset("b"))}, built(y=90.0), 0.0, 0.0)
-    learned.take(SPEED, {"y": (less, frozenset("a"))}, built(y=50.0), 0.0, 0.0)
-    assert Pricing.telling(cast(Pricing, pricing), SPEED) is None
