@@ -2,8 +2,8 @@
 
 The first trial is the default build, those after it have one knob at its farthest value each.  Then
 settings that promise most (`compose`) take turns with further values of the knobs that were seen to
-change anything, of those that change most first.  Values of the other knobs, and proposals of Optuna's multivariate TPE with a
-constant liar, come where nothing else is left.
+change anything, of those that change most first.  Values of the other knobs, and proposals of
+Optuna's multivariate TPE with a constant liar, come where nothing else is left.
 """
 
 from __future__ import annotations
