@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from edgec.base.options import CompileOptions, Progress, no_progress
@@ -20,7 +21,7 @@ from edgec.workflow.integer import IntegerModel
 from edgec.workflow.rounded_channels import with_rounded_channels
 from edgec.workflow.rows import arena_limit, chosen_rows
 from edgec.workflow.stream import with_stream
-from edgec.workflow.weight_pool_kernels import plan_pooled_layers
+from edgec.workflow.weight_pool_kernels import decoded_layers, plan_pooled_layers
 
 
 class Placed(NamedTuple):
@@ -56,7 +57,8 @@ def planned_layers(
         options: how to compile.
         progress: told what is being done.
     """
-    ready, pools = plan_pooled_layers(model, board, options.pool, options.optimize, progress)
+    wanted = replace(options.pool, decoded=decoded_layers(model.integer, options.weight_bits))
+    ready, pools = plan_pooled_layers(model, board, wanted, options.optimize, progress)
     ready, pools = with_bit_planes(ready, pools, board, options)
     return with_rounded_channels(ready, pools, board, options)
 

@@ -100,7 +100,7 @@ def narrowed_layers(
         done += 1
         own = bits[layer.node.name]
         if isinstance(own, InPool):
-            return with_indices(current, layer, objective, pools[own])[0]
+            return with_indices(current, layer, objective, pools[own.size])[0]
         return with_few_bits(current, layer, objective, own)
 
     return in_order(network, choose, np.random.default_rng(seed))
@@ -113,12 +113,12 @@ def _layer(graph: Graph, node: Node, bits: Numbers) -> PoolLayer:
 
 def _pools(
     network: Network, bits: Mapping[str, Numbers], seed: int, progress: Progress
-) -> dict[InPool, WeightPool]:
+) -> dict[int, WeightPool]:
     """The pool of each size that layers have."""
-    found: dict[InPool, WeightPool] = {}
-    for own in dict.fromkeys(each for each in bits.values() if isinstance(each, InPool)):
-        layers = tuple(e for e in network.choice.pooled if bits[e.node.name] == own)
-        options = WeightPoolOptions(size=own.size, seed=seed)
+    sizes = {name: own.size for name, own in bits.items() if isinstance(own, InPool)}
+    found: dict[int, WeightPool] = {}
+    for size in dict.fromkeys(sizes.values()):
+        layers = tuple(e for e in network.choice.pooled if sizes.get(e.node.name) == size)
         of_pool = Network(network.graph, network.data, Choice(layers, ()))
-        found[own] = pool_of(of_pool, options, progress)
+        found[size] = pool_of(of_pool, WeightPoolOptions(size=size, seed=seed), progress)
     return found

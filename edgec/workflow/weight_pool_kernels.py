@@ -5,11 +5,14 @@ A step between `integer` and lowering, which `PoolKernelOptions` rule.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from fnmatch import fnmatchcase
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import Optimize, PoolKernelOptions, Progress
+from edgec.base.options import InPool, LayerBits, Optimize, PoolKernelOptions, Progress
+from edgec.ir.graph import Graph
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
 from edgec.kernels.weightpool.plan.widths import plan_with_widths
@@ -54,6 +57,23 @@ def plan_pooled_layers(
         )
         notes = (note,)
     return replace(ready, integer=pools.graph, notes=(*ready.notes, *notes)), pools
+
+
+def decoded_layers(graph: Graph, asked: Sequence[LayerBits]) -> frozenset[str]:
+    """Names of the pooled layers that options of weights want the small kernel for.
+
+    Args:
+        graph: INTEGER stage.
+        asked: names and patterns of layers; of several that match a layer the last holds.
+    """
+    found = {}
+    for node in pooled_nodes(graph):
+        for each in asked:
+            if each.layers == node.name or any(
+                fnmatchcase(name, each.layers) for name in (node.name, *node.sources)
+            ):
+                found[node.name] = isinstance(each.bits, InPool) and each.bits.decode
+    return frozenset(name for name, decode in found.items() if decode)
 
 
 def _calibration(ready: IntegerModel) -> dict[str, Array]:

@@ -11,7 +11,7 @@ from edgec.base.options.pools import LARGEST_POOL, LEAST_POOL, MAX_ACTIVATION_BI
 from edgec.base.options.quant import check_seed
 
 _LEVELS = {"4": (-8, 7), "3": (-4, 3), "2": (-2, 1), "ternary": (-1, 1)}
-_POOL = re.compile(r"pool([1-9][0-9]{0,3})")
+_POOL = re.compile(r"pool([1-9][0-9]{0,3})(\+decode)?")
 
 
 class WeightTypes(enum.Enum):
@@ -83,14 +83,17 @@ class InPool:
 
     Attributes:
         size: vectors of the pool, of 8 weights each.
+        decode: the layer's kernel is the small one, which expands weights while it runs, wherever
+            that can compute it; otherwise the board's planner chooses.
     """
 
     size: int
+    decode: bool = False
 
     @property
     def value(self) -> str:
         """The text that asks for it."""
-        return f"pool{self.size}"
+        return f"pool{self.size}{'+decode' if self.decode else ''}"
 
     @property
     def title(self) -> str:
@@ -128,7 +131,8 @@ class LayerBits:
             raise ConfigError(
                 f"cannot read {text[:60]!r}",
                 where="--weight-bits",
-                hint="like --weight-bits conv2=4; bits are 4, 3, 2, ternary, or pool2 to pool1024",
+                hint="like --weight-bits conv2=4; bits are 4, 3, 2, ternary, or pool2 to pool1024, "
+                "which +decode may follow",
             )
         return cls(layers, numbers)
 
@@ -141,8 +145,9 @@ def _numbers(text: str) -> Numbers | None:
     if text in _LEVELS:
         return WeightBits(text)
     pool = _POOL.fullmatch(text)
-    size = 0 if pool is None else int(pool[1])
-    return InPool(size) if LEAST_POOL <= size <= LARGEST_POOL else None
+    if pool is None or not LEAST_POOL <= int(pool[1]) <= LARGEST_POOL:
+        return None
+    return InPool(int(pool[1]), decode=bool(pool[2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,8 @@ class PoolKernelOptions:
         rules: kernels that the user chose; the last rule whose pattern matches a layer holds.
         table_bytes: table space, the most SRAM that the kernel of one layer works in (its table of
             responses, list of offsets and sums, or its decoded filters); None: as much as fits.
+        decoded: names of layers that the small kernel, `PoolKernel.DECODE`, computes wherever it
+            can and no rule says otherwise.
     """
 
     activation_bits: int | Literal["auto"] = MAX_ACTIVATION_BITS
@@ -185,6 +187,7 @@ class PoolKernelOptions:
     runtime_bits: bool = False
     rules: tuple[PoolKernelRule, ...] = ()
     table_bytes: int | None = None
+    decoded: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         bits = self.activation_bits

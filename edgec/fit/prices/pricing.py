@@ -88,9 +88,9 @@ class Pricing:
             progress: told what is being done.
         """
 
-        def layers_of(narrow: RealModel) -> Layers:
+        def layers_of(narrow: RealModel, bits: tuple[LayerBits, ...]) -> Layers:
             made = self._narrowed(narrow, replace(self._options, weight_bits=()))
-            return Layers(*made, self._board, self._options)
+            return Layers(*made, self._board, replace(self._options, weight_bits=bits))
 
         found = ways_of(real, self._options, self._plain, self.probed, layers_of, progress)
         if found is None:
@@ -109,8 +109,9 @@ class Pricing:
         if bits not in self._networks:
             assert self._real is not None
             asked = (*self._options.weight_bits, *bits)
-            made = self._narrowed(self._real, replace(self._options, weight_bits=asked))
-            self._networks[bits] = Layers(*made, self._board, self._options)
+            options = replace(self._options, weight_bits=asked)
+            made = self._narrowed(self._real, options)
+            self._networks[bits] = Layers(*made, self._board, options)
         return self._networks[bits]
 
     def quantizes_beyond(self, chosen: Collection[str], most: int) -> bool:

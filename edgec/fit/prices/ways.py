@@ -39,7 +39,7 @@ from edgec.workflow.integer import RealModel
 from edgec.workflow.weight_bits import Reference, with_weight_bits
 
 _BITS = (WeightBits.FOUR, WeightBits.THREE, WeightBits.TWO)
-_POOLS = (InPool(64), InPool(256))
+_POOLS = (InPool(64, decode=True), InPool(256, decode=True))
 _LEAST_USES = 8
 """Vectors of layers for each of a pool: a pool that fewer share takes more bytes than it saves."""
 
@@ -113,7 +113,7 @@ def ways_of(
     options: CompileOptions,
     plain: Layers,
     probes: Sequence[State],
-    layers_of: Callable[[RealModel], Layers],
+    layers_of: Callable[[RealModel, tuple[LayerBits, ...]], Layers],
     progress: Progress,
 ) -> Ways | None:
     """Choose weights of few bits and pools for all layers, and measure those of each alone.
@@ -123,7 +123,7 @@ def ways_of(
         options: those of the user, whose layers keep the bits that they ask for.
         plain: the network with all bits.
         probes: sets of int16 tensors that show its layers.
-        layers_of: quantizes a network.
+        layers_of: quantizes a network that has the weights which options ask for.
         progress: told what is being done.
 
     Returns:
@@ -138,12 +138,10 @@ def ways_of(
             continue
         progress(bits.title)
         asked = tuple(LayerBits(layer.node.name, bits) for layer in layers)
-        graph = with_weight_bits(
-            real.graph,
-            real.calibration,
-            replace(options, weight_bits=(*options.weight_bits, *asked)),
-        )
-        network = layers_of(replace(real, graph=graph))
+        whole = (*options.weight_bits, *asked)
+        wanted = replace(options, weight_bits=whole)
+        graph = with_weight_bits(real.graph, real.calibration, wanted)
+        network = layers_of(replace(real, graph=graph), whole)
         if network.tensors != plain.tensors:
             continue  # prices would be those of other choices
         networks[bits] = network

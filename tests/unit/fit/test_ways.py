@@ -149,13 +149,14 @@ def test_layers_may_be_in_a_pool_where_it_is_shared_enough(tmp_path: Path):
     real, options = three_layers(tmp_path), CompileOptions()
     plain = layers_of(real)
 
-    def narrow(model: RealModel) -> Layers:
-        return Layers(quantized_model(model, options), None, load_board("nucleo_g0b1re"), options)
+    def narrow(model: RealModel, bits: tuple[LayerBits, ...]) -> Layers:
+        integer = quantized_model(model, options)
+        return Layers(integer, None, load_board("nucleo_g0b1re"), CompileOptions(weight_bits=bits))
 
     ways = ways_of(real, options, plain, (NOTHING,), narrow, no_progress)
     assert ways is not None
     kinds = {str(bits).rpartition("=")[2] for bits in ways.asked.values()}
-    assert kinds == {"4", "3", "2", "pool64"}
+    assert kinds == {"4", "3", "2", "pool64+decode"}
     names = {bits.layers for bits in ways.asked.values()}
     assert len(names) == 3  # the first layer may be in a pool
     for name in names:
@@ -169,5 +170,7 @@ def test_layers_may_be_in_a_pool_where_it_is_shared_enough(tmp_path: Path):
     assert len(both) == 2
     for states in both:
         bytes_of = {next(iter(s), ""): e.constant_bytes for s, e in states.items() if e is not None}
-        pool = next(size for way, size in bytes_of.items() if way.endswith("=pool64"))
-        assert pool < min(size for way, size in bytes_of.items() if not way.endswith("=pool64"))
+        pool = next(size for way, size in bytes_of.items() if way.endswith("=pool64+decode"))
+        assert pool < min(
+            size for way, size in bytes_of.items() if not way.endswith("=pool64+decode")
+        )

@@ -35,7 +35,9 @@ def test_names_and_bits_are_read():
     assert LayerBits.parse("a=b=4") == LayerBits("a=b", WeightBits.FOUR)
     assert str(LayerBits.parse("conv*=ternary")) == "conv*=ternary"
     assert LayerBits.parse("conv=pool64") == LayerBits("conv", InPool(64))
-    assert str(LayerBits.parse("a=pool2")) == "a=pool2"
+    assert LayerBits.parse("a=pool2+decode") == LayerBits("a", InPool(2, decode=True))
+    for text in ("a=pool2", "a=pool1024+decode"):
+        assert str(LayerBits.parse(text)) == text
     for text in ("conv", "=4", "conv=5", "conv=", "a=pool", "a=pool1", "a=pool1025", "a=pool064"):
         with pytest.raises(ConfigError, match="cannot read"):
             LayerBits.parse(text)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import ConfigError, Effect, WeightPoolError, refuse_without_effect
@@ -94,7 +94,7 @@ def plan_pools(
     if not nodes:
         return PoolPlan(graph, {}, ())
     setting = Setting.of(board, options)
-    ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
+    ways = [_ways(graph, node, setting, rules.get(node.name), options.decoded) for node in nodes]
     for thrift in (each for each in _THRIFTS if each >= _LEAST_THRIFT[optimize]):
         allowed = _allowed(graph, nodes, ways, thrift)
         fronts = [_front(found, thrift) for found in allowed]
@@ -164,9 +164,12 @@ def _names(node: Node) -> tuple[str, ...]:
 
 
 def _ways(
-    graph: Graph, node: Node, setting: Setting, only: PoolKernel | None
+    graph: Graph, node: Node, setting: Setting, only: PoolKernel | None, decoded: Set[str]
 ) -> tuple[Candidate, ...]:
-    found = candidates(graph, node, setting, only)
+    found: tuple[Candidate, ...] = ()
+    if only is None and node.name in decoded:
+        found = candidates(graph, node, setting, PoolKernel.DECODE)
+    found = found or candidates(graph, node, setting, only)
     if not found:
         kernel = "any kernel" if only is None else f"the kernel {only.value!r}"
         raise WeightPoolError(
