@@ -94,7 +94,7 @@ def composed(
 
 
 def effects(usual: Setting, tried: Sequence[Tried]) -> dict[str, float]:
-    """How much a change of one knob alone did to figures, at most, by knob; others did nothing.
+    """The most that a change of one knob alone did to figures, by knob; others did nothing.
 
     Args:
         usual: the default build.
@@ -201,7 +201,7 @@ class _Prediction:
     """
 
     def __init__(self, codes: Array, figures: Array, start: Array) -> None:
-        """Learn.
+        """Learn from figures of some settings.
 
         Args:
             codes: int64 [T, knobs].
@@ -227,7 +227,7 @@ def _kernel(some: Array, others: Array) -> Array:
 
 
 def _gains(found: Array, inside: Array, known: Array, seed: int) -> Array:
-    """Of random points of the box of figures, how many a candidate beats that nothing beats yet.
+    """Number of random points of the box of figures that a candidate alone would beat.
 
     Args:
         found: float64 [N, F], predicted figures of candidates.

@@ -52,7 +52,7 @@ _TABLE_PRICE = 0.01
 _THRIFTS = (1, 4, 16, 64, 1024)
 """Factors of these prices, to be tried one after the other; the last finds the smallest plan."""
 _LEAST_THRIFT = {Optimize.SPEED: 1, Optimize.BALANCED: 1, Optimize.SIZE: 16}
-"""Where small code is preferred, a kilobyte must save four fifths of a layer's cycles."""
+"""The least of these factors: with small code a kilobyte must save 4/5 of a layer's cycles."""
 _CLOSE = 0.01
 """Candidates that are no more than this slower than the best count as equal: the smallest wins."""
 _OWN_RAM_BYTES = 2048
