@@ -14,7 +14,8 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,19 +24,20 @@ from edgec.base.dtypes import Array
 from edgec.base.portable_algebra import inverse_of_positive, product
 from edgec.explore.space import Setting, Space
 
-_MOST_CANDIDATES = 4000
-_DRAWS = 4096
+_MOST_CANDIDATES = 2000
+_DRAWS = 2048
 """Random points of the box of all figures that measure volumes."""
 _PAIR, _TOGETHER, _NOISE = 0.3, 0.1, 1e-3
 """Variances of what two values do together, of all else that a setting does, and of figures
 themselves, beside that of one value."""
-_ALIKE = 0.5
-"""Correlation of what is left of two settings for each knob that tells them apart."""
 _NOTICEABLE = 2e-3
 """Share of a figure below which a difference is none."""
-_LEAST_GAIN = 3
+_LEAST_GAIN = 2
 """Points of the draws that a setting must add."""
 _CHUNK = 256
+
+_Value = tuple[str, str]
+"""A knob and one of its values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +70,18 @@ def composed(
         seed: that of the draws.
 
     Returns:
-        None: the default build is not known, or nothing promises to add to the finished trials.
+        None: nothing was built, or nothing promises to add to the finished trials.
     """
-    usual = {knob: values[0] for knob, values in space.items()}
     built = [each for each in tried if each.figures is not None]
-    first = next((each.figures for each in built if each.setting == usual), None)
     candidates = _candidates(space, tried, running, seed)
-    if first is None or not candidates:
+    if not built or not candidates:
         return None
     known = np.array([_scaled(each.figures) for each in built])
     most = np.array(_scaled(bounds))
-    predict = _Prediction(
-        _codes(space, [each.setting for each in built]), known, np.array(_scaled(first))
-    )
-    codes = _codes(space, candidates)
+    tried_codes, codes = (_codes(space, s) for s in ([e.setting for e in built], candidates))
+    base = base_of(space, tried)
+    start = next(row for row, each in zip(known, built, strict=True) if each.setting == base)
+    predict = _Prediction(tried_codes, known, start)
     found, seen = predict(codes), known
     if running:
         seen = np.concatenate([known, predict(_codes(space, running))])
@@ -93,11 +93,23 @@ def composed(
     return candidates[best] if gains[best] >= _LEAST_GAIN or excess[best] > 0 else None
 
 
-def effects(usual: Setting, tried: Sequence[Tried]) -> dict[str, float]:
+def base_of(space: Space, tried: Sequence[Tried]) -> Setting:
+    """The default build; where it could not be built, the one with the fewest changes that could.
+
+    Args:
+        space: values of each knob, the default one first.
+        tried: finished trials.
+    """
+    usual = {knob: values[0] for knob, values in space.items()}
+    built = [each.setting for each in tried if each.figures is not None]
+    return min(built, key=lambda each: len(_changed(usual, each)), default=usual)
+
+
+def effects(base: Setting, tried: Sequence[Tried]) -> dict[str, float]:
     """The most that a change of one knob alone did to figures, by knob; others did nothing.
 
     Args:
-        usual: the default build.
+        base: the setting that others are held against, from `base_of`.
         tried: finished trials.
 
     Returns:
@@ -106,41 +118,79 @@ def effects(usual: Setting, tried: Sequence[Tried]) -> dict[str, float]:
     """
     known = [_scaled(each.figures) for each in tried if each.figures is not None]
     spans = [max(column) - min(column) for column in zip(*known, strict=True)]
-    first = next((e.figures for e in tried if e.setting == usual), None)
+    first = next((e.figures for e in tried if e.setting == base), None)
     found: dict[str, float] = {}
-    for knob, _, figures in _alone(usual, tried):
+    for knob, _, figures in _alone(base, tried):
+        if not _differs(figures, first):
+            continue
         effect = 0.0
-        if figures is not None:
-            if first is None or not _differs(figures, first):
-                continue
+        if figures is not None and first is not None:
             pairs = zip(_scaled(figures), _scaled(first), spans, strict=True)
             effect = sum(abs(a - b) / span for a, b, span in pairs if span > 0.0)
         found[knob] = max(effect, found.get(knob, 0.0))
     return found
 
 
-def _values_without_effect(usual: Setting, tried: Sequence[Tried]) -> set[tuple[str, str]]:
-    first = next((e.figures for e in tried if e.setting == usual), None)
-    return {
-        (knob, value)
-        for knob, value, figures in _alone(usual, tried)
-        if figures is not None and first is not None and not _differs(figures, first)
-    }
+def _values_without_effect(base: Setting, tried: Sequence[Tried]) -> set[tuple[str, str]]:
+    first = next((e.figures for e in tried if e.setting == base), None)
+    alone = _alone(base, tried)
+    return {(knob, value) for knob, value, figures in alone if not _differs(figures, first)}
 
 
 def _alone(
-    usual: Setting, tried: Sequence[Tried]
+    base: Setting, tried: Sequence[Tried]
 ) -> Iterator[tuple[str, str, Sequence[float] | None]]:
     """Values that were tried alone, and the figures that they gave."""
     for each in tried:
-        changed = [(k, v) for k, v in each.setting.items() if v != usual[k]]
+        changed = [*_changed(base, each.setting)]
         if len(changed) == 1:
             yield *changed[0], each.figures
 
 
-def _differs(figures: Sequence[float], other: Sequence[float]) -> bool:
+def _differs(figures: Sequence[float] | None, other: Sequence[float] | None) -> bool:
+    if figures is None or other is None:
+        return figures is not other
     pairs = zip(figures, other, strict=True)
     return any(abs(a - b) > _NOTICEABLE * max(abs(a), abs(b)) for a, b in pairs)
+
+
+def _apart(usual: Setting, tried: Sequence[Tried]) -> Callable[[Setting], bool]:
+    """Whether values of a setting do not go together, as far as trials tell.
+
+    Two values were refused together and never built together, though each was built; and no other
+    such pair was in that trial, or they were refused twice.  Of knobs with two such pairs and
+    nothing that was built, no values go together.
+    """
+    built = [_changed(usual, e.setting) for e in tried if e.figures is not None]
+    values = frozenset[_Value]().union(*built)
+    together = {pair for each in built for pair in _pairs(each)}
+    counts: Counter[frozenset[_Value]] = Counter()
+    for each in tried:
+        if each.figures is None:
+            pairs = _pairs(_changed(usual, each.setting) & values) - together
+            counts.update(dict.fromkeys(pairs, 2 if len(pairs) == 1 else 1))
+    knobs = Counter(map(_knobs, counts))
+    never = {pair for pair, count in counts.items() if count >= 2}
+    closed = {each for each, count in knobs.items() if count >= 2} - set(map(_knobs, together))
+
+    def is_apart(setting: Setting) -> bool:
+        pairs = _pairs(_changed(usual, setting))
+        return not pairs.isdisjoint(never) or not closed.isdisjoint(map(_knobs, pairs))
+
+    return is_apart
+
+
+def _pairs(values: Iterable[_Value]) -> set[frozenset[_Value]]:
+    return {frozenset(pair) for pair in itertools.combinations(values, 2)}
+
+
+def _knobs(values: frozenset[_Value]) -> frozenset[str]:
+    return frozenset(knob for knob, _ in values)
+
+
+def _changed(usual: Setting, setting: Setting) -> frozenset[_Value]:
+    """The values that are not those of another setting."""
+    return frozenset((knob, value) for knob, value in setting.items() if value != usual[knob])
 
 
 def _scaled(figures: Sequence[float] | None) -> list[float]:
@@ -157,7 +207,9 @@ def _candidates(
 
     Values that change nothing alone are left out: a sum of effects is no better with than without.
     """
-    idle = _values_without_effect({k: v[0] for k, v in space.items()}, tried)
+    usual = {knob: own[0] for knob, own in space.items()}
+    idle = _values_without_effect(base_of(space, tried), tried)
+    is_apart = _apart(usual, tried)
     seen = {pair for each in tried if each.figures is not None for pair in each.setting.items()}
     values = {
         k: [v for v in own if (k, v) in seen and (k, v) not in idle] for k, own in space.items()
@@ -175,7 +227,8 @@ def _candidates(
         if numbers is None
         else (_of_number(list(values.values()), number) for number in numbers)
     )
-    return [dict(zip(space, each, strict=True)) for each in every if each not in known]
+    open_settings = (dict(zip(space, each, strict=True)) for each in every if each not in known)
+    return [each for each in open_settings if not is_apart(each)]
 
 
 def _of_number(values: Sequence[Sequence[str]], number: int) -> tuple[str, ...]:
@@ -217,12 +270,15 @@ class _Prediction:
 
 
 def _kernel(some: Array, others: Array) -> Array:
-    """Covariance of what settings change, float64 [N, M], in units of what one value does."""
+    """Covariance of what settings change, float64 [N, M], in units of what one value does.
+
+    What is left of two settings is half as much alike for each knob that tells them apart.
+    """
     same = some[:, None, :] == others[None, :, :]
     changed = (same & (some > 0)[:, None, :]).sum(-1)
     apart = (~same).sum(-1)
     pairs = changed * (changed - 1) / 2
-    rest = np.power(_ALIKE, apart.astype(np.float64))
+    rest = np.ldexp(1.0, -apart)  # exact on every processor
     return np.asarray(changed + _PAIR * pairs + _TOGETHER * rest)
 
 

@@ -8,8 +8,10 @@ Optuna's multivariate TPE with a constant liar, come where nothing else is left.
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
+from collections.abc import Sequence
 from typing import Any
 
 from optuna.distributions import BaseDistribution
@@ -17,13 +19,15 @@ from optuna.samplers import BaseSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from edgec.explore.compose import Tried, composed, effects
+from edgec.explore.compose import Tried, base_of, composed, effects
 from edgec.explore.record import outcome_of
 from edgec.explore.space import Setting, switches
 from edgec.explore.task import Task
 
 _MOST_TRIED = 256
 """Finished trials from which settings are composed; TPE learns from more of them in less time."""
+_SMALL_SPACE = 256
+"""Settings of a space that is tried as a whole where nothing promises anything."""
 _RANDOM_TRIALS = 10
 """Trials before TPE learns from them."""
 
@@ -55,21 +59,38 @@ class NumberedSampler(BaseSampler):
         tried = [Tried(e.params, e.values if outcome_of(e).figures else None) for e in done]
         running = [e.params for e in begun if e.params.keys() == self._space.keys()]
         known = [*(each.setting for each in tried), *running]
-        left = [each for each in self._switches if each not in known]
-        told = effects(self._usual, tried)
-        telling = [each for each in left if self._knob(each) in told]
-        telling.sort(key=lambda each: -told[self._knob(each)])
+        base = base_of(self._space, tried)
+        left = [e for e in self._around(base) if e not in known]
+        told = effects(base, tried)
+        telling = [each for each in left if _knob(base, each) in told]
+        telling.sort(key=lambda each: -told[_knob(base, each)])
         if (place - self._farthest) % 2 == 0 and telling:
             return telling[0]
         found = None
         if len(tried) <= _MOST_TRIED:
             seed = self._seed_of(place)
             found = composed(self._space, tried, running, self._bounds, seed)
-        return found or next(iter(telling or left), None)
+        return found or next(iter(telling or left), None) or self._untried(known, place)
 
-    def _knob(self, switch: Setting) -> str:
-        """The knob that a switch changes."""
-        return next(knob for knob, value in switch.items() if value != self._usual[knob])
+    def _untried(self, known: Sequence[Setting], place: int) -> Setting | None:
+        """A setting of a small space that nobody tried; None: all were, or there are many."""
+        if math.prod(map(len, self._space.values())) > _SMALL_SPACE:
+            return None
+        every = itertools.product(*self._space.values())
+        settings = [dict(zip(self._space, each, strict=True)) for each in every]
+        open_settings = [each for each in settings if each not in known]
+        if not open_settings:
+            return None
+        return random.Random(self._seed_of(place)).choice(open_settings)
+
+    def _around(self, base: Setting) -> list[Setting]:
+        """Settings with one knob changed, by turns as `switches` has them."""
+        found: list[Setting] = []
+        for each in self._switches:
+            knob = _knob(self._usual, each)
+            if each[knob] != base[knob]:
+                found.append({**base, knob: each[knob]})
+        return found
 
     def _seed_of(self, place: int) -> int:
         return random.Random(f"{self._seed} {place}").randrange(2**32)
@@ -115,6 +136,11 @@ class NumberedSampler(BaseSampler):
         if self._given is not None:
             return self._given[param_name]
         return self._inner.sample_independent(study, trial, param_name, param_distribution)
+
+
+def _knob(base: Setting, changed: Setting) -> str:
+    """The knob that a setting changes alone."""
+    return next(knob for knob, value in changed.items() if value != base[knob])
 
 
 def place_of(study: Study, number: int) -> int:
