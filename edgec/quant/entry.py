@@ -56,6 +56,8 @@ from edgec.quant.transformer.fits import SearchedFits
 from edgec.quant.transformer.quantize import Search, Searching, with_refit
 
 T = TypeVar("T")
+Reweigh = Callable[[Mapping[str, Array]], Graph]
+"""Chooses the weights of a network from samples: gives its REAL stage."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,6 +95,7 @@ def quantize(
     prices: Prices | None = None,
     chooser: Chooser | None = None,
     reference: Graph | None = None,
+    reweigh: Reweigh | None = None,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -108,6 +111,7 @@ def quantize(
         chooser: names the tensors with int16 codes, with `Precision.AUTO`; None: the options do.
         reference: the float network that choices of int16 codes, decisions and the accuracy to
             expect are judged against, with values of the same names; None: `graph` is.
+        reweigh: chooses the weights of `graph` from other samples; None: they follow from none.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -118,7 +122,10 @@ def quantize(
     samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
     others = None if reference is graph else reference
-    run = _Run(calibration, options, progress, converters, prices, chooser, reference, others)
+    run = _Run(
+        *(calibration, options, progress, converters, prices, chooser, reference, others),
+        reweigh or (lambda _: graph),
+    )
     if is_wide(graph):
         found = run.by_file(graph)
     elif is_searched(graph):
@@ -154,8 +161,9 @@ class _Run:
         chooser: Chooser | None,
         reference: Graph | None,
         other_weights: Graph | None,
+        reweigh: Reweigh,
     ) -> None:
-        self._reference = reference
+        self._reference, self._reweigh = reference, reweigh
         self._other_weights = other_weights  # the float network, where this one has few bits
         self._calibration, self._options, self._progress = calibration, options, progress
         self._prices, self._chooser = prices, chooser
@@ -192,7 +200,7 @@ class _Run:
             found = annotate_beside(graph, self._calibration, options, tell, converters)
 
             def narrow(samples: Mapping[str, Array]) -> Graph:
-                again = annotate_beside(graph, samples, options, None, converters)
+                again = annotate_beside(self._reweigh(samples), samples, options, None, converters)
                 return again.converted(converters)
 
             return found, found.converted(converters), narrow
@@ -206,7 +214,7 @@ class _Run:
         report = replace(choice.made.report, precision=choice.report)
 
         def same(samples: Mapping[str, Array]) -> Graph:
-            again = ranged(graph, samples, options, None, converters)
+            again = ranged(self._reweigh(samples), samples, options, None, converters)
             return choice.again(ObservedFits(again, samples, options, converters))
 
         return replace(choice.made, report=report), choice.integer, same
@@ -305,8 +313,13 @@ class _Run:
             graph = mean_by_attention(with_real_length(graph, shortened))
         wider = self._options.quant.settings().precision is not Precision.INT8
         choose = self._searched if wider and self._calibration is not None else None
+
+        def reweighed(samples: Mapping[str, Array]) -> Graph:
+            return run_passes(self._reweigh(samples), TRANSFORMER_PASSES).graph
+
         quantized, report, refit = with_refit(
-            graph, self._calibration, self._options.quant, self._tell, self._converters, choose
+            *(graph, self._calibration, self._options.quant, self._tell, self._converters, choose),
+            None if self._other_weights is None else reweighed,
         )
         if report.source is CalibrationSource.USER and self._calibration is not None:
             data = checked_calibration(graph, self._calibration)

@@ -262,6 +262,10 @@ def quantized_model(
     """
     graph = with_weight_bits(model.graph, model.calibration, options, progress)
     said = weight_bits_notes(model.graph, graph, model.calibration)
+
+    def reweighed(samples: Mapping[str, Array]) -> Graph:
+        return with_weight_bits(model.graph, samples, options)
+
     odd = calibration_warnings(model.graph, model.calibration, model.about.normalize)
     found = quantize(
         graph,
@@ -272,6 +276,8 @@ def quantized_model(
         prices=prices,
         chooser=chooser,
         reference=model.graph,
+        # A search has no use for the accuracy to expect, and many networks to quantize.
+        reweigh=None if graph is model.graph or chooser else reweighed,
     )
     settings = options.quant.settings()
     # Whoever names classes, or says how many decisions may change, has a classifier.

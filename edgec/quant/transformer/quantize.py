@@ -153,8 +153,12 @@ def with_refit(
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
     choose: Choose | None = None,
+    reweigh: Refit | None = None,
 ) -> tuple[Graph, QuantReport, Refit]:
-    """As `quantize_transformer`, with what fits the network to other samples."""
+    """As `quantize_transformer`, with what fits the network to other samples.
+
+    `reweigh` gives the real graph with weights chosen from other samples; None: they stay.
+    """
     refuse_some_pins(graph)
     refuse_in_transformer(graph, converters)
     settings = options.settings()
@@ -186,7 +190,8 @@ def with_refit(
     precision = None if choice is None else choice.report
 
     def refit(samples: Mapping[str, Array]) -> Graph:
-        again = Search(graph, samples, settings, None, converters)
+        real = graph if reweigh is None else reweigh(samples)
+        again = Search(real, samples, settings, None, converters)
         if choice is None or not choice.wide:
             return again.integer()
         again = again.with_fitted_weights()
