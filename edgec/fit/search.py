@@ -109,6 +109,7 @@ class Search:
         self._shown_in: set[Optimize] = set()  # codes that int16 everywhere was built in, or not
         self._expected: dict[Point, float] = {}  # noise, before it was measured
         self._last: Setting | None = None
+        self._offered = False  # weights of few bits
         self._listens, self._tries = _MOST_LISTENS, _MOST_TRIES
 
     def run(self) -> Fitted:
@@ -121,6 +122,8 @@ class Search:
         self._references_built = len(self._built)
         self._offer_bits()
         self._by_program()
+        if self._inside() is None and self._offer():
+            self._by_program()
         if self.aim is Aim.NOISE and self.pricing.tensors:
             self._by_chance()
         found = self._inside()
@@ -130,14 +133,19 @@ class Search:
 
     def _offer_bits(self) -> None:
         """Price weights of few bits, if flash costs accuracy or time, or nothing is within it."""
-        if not math.isfinite(self.bounds.flash_bytes) or self._space is None:
-            return
-        wide = self.best(replace(self.bounds, flash_bytes=math.inf), self.aim)
-        within = self.best(self.bounds, self.aim)
-        if wide is None:  # flash is not what it lacks
-            return
-        if within is None or self._gains(self.predicted(wide), self.predicted(within)):
-            self.pricing.offer(self.real, self._progress)
+        loose = replace(self.bounds, flash_bytes=math.inf)
+        wide = None if loose == self.bounds else self.best(loose, self.aim)
+        within = None if wide is None else self.best(self.bounds, self.aim)
+        if wide and (not within or self._gains(self.predicted(wide), self.predicted(within))):
+            self._offer()
+
+    def _offer(self) -> bool:
+        """Price weights of few bits, unless they are, flash has no limit, or nobody hears them."""
+        if self._offered or self._space is None or math.isinf(self.bounds.flash_bytes):
+            return False
+        self._offered = True
+        self.pricing.offer(self.real, self._progress)
+        return True
 
     def _by_program(self) -> None:
         """Build what the program finds, as long as it promises more than the builds have."""

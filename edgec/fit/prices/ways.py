@@ -96,6 +96,8 @@ class Ways:
             for int16 in self.probes:
                 usual = plain.of(int16, optimize).get(name)
                 for key, bits in own.items():
+                    if not tensors & int16 <= set(self.networks[bits.bits].tensors):
+                        continue  # with such weights a tensor cannot have int16 codes
                     # Where neither network reads the weights here, they do not matter.
                     reads = name in readers[int16] or name in narrow[bits.bits, int16]
                     network = self.networks[bits.bits]
@@ -142,7 +144,7 @@ def ways_of(
         wanted = replace(options, weight_bits=whole)
         graph = with_weight_bits(real.graph, real.calibration, wanted)
         network = layers_of(replace(real, graph=graph), whole)
-        if network.tensors != plain.tensors:
+        if not set(network.tensors) <= set(plain.tensors):
             continue  # prices would be those of other choices
         networks[bits] = network
         found += [each for each in asked if str(each) not in plain.tensors]
@@ -167,8 +169,11 @@ def _could_have(graph: Graph, bits: Numbers) -> tuple[PoolLayer, ...]:
         return ()
     # A program adds up layers: weights that several read are no choice of one of them.
     layers = tuple(each for each in layers if len(graph.consumers[each.weight_name]) == 1)
-    if isinstance(bits, InPool) and sum(e.vectors for e in layers) < _LEAST_USES * bits.size:
-        return ()
+    if isinstance(bits, InPool):
+        # Each of them alone may be all that is in the pool.
+        layers = tuple(each for each in layers if each.vectors >= bits.size)
+        if sum(each.vectors for each in layers) < _LEAST_USES * bits.size:
+            return ()
     return layers
 
 

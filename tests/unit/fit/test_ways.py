@@ -44,6 +44,8 @@ class _Network:
         ]
         return SimpleNamespace(graph=SimpleNamespace(nodes=nodes))
 
+    tensors = ("a", "b")
+
     def of(self, int16: State, _: Optimize) -> dict[str, Layer]:
         found = {"sum": a_layer(10.0, "sum"), "end": a_layer(5.0, "end")}
         if int16 and self._fuses:

@@ -3,8 +3,8 @@
 Cycles come first.  Flash has a price, because pools are there to save it: a kilobyte must bring a
 layer `_FLASH_PRICE` of its cycles, and a kilobyte of a look-up table, which all layers of a pool
 share, these layers `_TABLE_PRICE`.  No layer pays more for its flash than its own cycles: whatever
-is stored, a kernel of twice the speed is worth it; with ``--optimize size`` that limit does not
-hold, and flash has 16 times the price.  Where the flash of the board is not enough, the
+is stored, a kernel of twice the speed is worth it.  With ``--optimize size`` layers decode their
+weights wherever that can compute them.  Where the flash of the board is not enough, the
 price goes up, without that limit, until the plan fits.  SRAM is free as long as the arena fits the
 board; if it does not, the layers that set its peak take the next smaller table, at the least loss
 of cycles, until it does.
@@ -51,8 +51,6 @@ _TABLE_PRICE = 0.01
 """Shares of cycles that a kilobyte of flash must save."""
 _THRIFTS = (1, 4, 16, 64, 1024)
 """Factors of these prices, to be tried one after the other; the last finds the smallest plan."""
-_LEAST_THRIFT = {Optimize.SPEED: 1, Optimize.BALANCED: 1, Optimize.SIZE: 16}
-"""The least of these factors: with small code a kilobyte must save 4/5 of a layer's cycles."""
 _CLOSE = 0.01
 """Candidates that are no more than this slower than the best count as equal: the smallest wins."""
 _OWN_RAM_BYTES = 2048
@@ -94,8 +92,10 @@ def plan_pools(
     if not nodes:
         return PoolPlan(graph, {}, ())
     setting = Setting.of(board, options)
-    ways = [_ways(graph, node, setting, rules.get(node.name), options.decoded) for node in nodes]
-    for thrift in (each for each in _THRIFTS if each >= _LEAST_THRIFT[optimize]):
+    # One small function serves all layers, where others are made for each.
+    small = {node.name for node in nodes} if optimize is Optimize.SIZE else options.decoded
+    ways = [_ways(graph, node, setting, rules.get(node.name), small) for node in nodes]
+    for thrift in _THRIFTS:
         allowed = _allowed(graph, nodes, ways, thrift)
         fronts = [_front(found, thrift) for found in allowed]
         chosen = _fitted(graph, board, nodes, fronts)
