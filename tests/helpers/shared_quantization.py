@@ -23,6 +23,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import IntegerOptions, Precision, Progress, no_progress
 from edgec.ir.graph import Graph
 from edgec.quant import Quantized, quantize
+from edgec.quant.entry import Reweigh
 from edgec.quant.precision.goal import Chooser, Prices
 from edgec.workflow import integer
 
@@ -62,6 +63,7 @@ class SharedQuantization:
         prices: Prices | None = None,
         chooser: Chooser | None = None,
         reference: Graph | None = None,
+        reweigh: Reweigh | None = None,
     ) -> Quantized:
         """Takes the place of `quantize`; progress and log are those of the first time."""
         narrowed = reference is not None and reference is not graph
@@ -75,6 +77,7 @@ class SharedQuantization:
                 prices=prices,
                 chooser=chooser,
                 reference=reference,
+                reweigh=reweigh,
             )
         read = [getattr(options, field.name) for field in fields(IntegerOptions)]
         # Only tensors that may have int16 codes are chosen by what a board can hold.
