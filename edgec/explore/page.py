@@ -80,7 +80,10 @@ class ExplorePage:
     Attributes:
         lead: model, boards, trials.
         note: which samples were used for what.
-        words: what sentences call the four objectives.
+        speed, area: what sentences call the figures along the chart and of a point's area.
+        compared: all objectives, as a list of a sentence.
+        hue: what sentences that begin with it call the figure of a point's hue.
+        columns: number of columns of the table.
         legend: least and most bytes of a hue.
         headings: titles of the columns of figures.
         about: what a reader of the figures has to know.
@@ -95,7 +98,11 @@ class ExplorePage:
     lead: str
     note: str
     chart: Plot
-    words: tuple[str, ...]
+    speed: str
+    area: str
+    compared: str
+    hue: str
+    columns: int
     legend: tuple[str, ...]
     headings: tuple[str, ...]
     about: str
@@ -141,13 +148,18 @@ def render_explore_html(state: State) -> str:
     axes, lines = _parallel(built, on_front, task)
     step = (high - low) / _HUES
     both = Axes(levels(x), levels(y), speed.axis, drop.axis)
+    words = [each.word for each in figures.objectives]
     page = ExplorePage(
         title=", ".join(task.models),
         lead=f"{', '.join(task.space['board'])} · {len(state.points)} trials, "
         f"{len(on_front)} of them on the front",
         note=task.note,
         chart=with_points(framed("trials", f"lost accuracy over {speed.word}", both), (), marks),
-        words=tuple(each.word for each in figures.objectives),
+        speed=words[1],
+        area=words[2],
+        compared=f"{', '.join(words[:-1])} and {words[-1]}",
+        hue=words[-1][:1].upper() + words[-1][1:],
+        columns=len(figures.all) + 1,
         legend=tuple(
             f"{low + i * step:,.0f} to {low + (i + 1) * step:,.0f} B" for i in range(_HUES)
         ),
