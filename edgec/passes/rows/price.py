@@ -89,7 +89,9 @@ class ChainPrice:
                 return
             needs[high] = less
             sizes[high] += less.scratch_bytes - own.scratch_bytes
-            cost += ((less.cycles or 0.0) - (own.cycles or 0.0)) * firings[high].count
+            # Of kernels that are about as fast the choice may prefer another than estimates do.
+            slower = max((less.cycles or 0.0) - (own.cycles or 0.0), 0.0)
+            cost += slower * firings[high].count
 
     def _bytes(self, chain: Timeline, read: Set[str], dying: Set[str]) -> tuple[int, list[int]]:
         """Bytes that live in all turns of a chain, and those beside them while each node runs."""
