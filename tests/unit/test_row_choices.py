@@ -48,7 +48,7 @@ def test_a_limit_that_nothing_keeps_gives_patches_near_it() -> None:
 def test_chains_are_weighed_with_less_scratch_memory_too() -> None:
     """Slower kernels follow the fastest ones, where they make a chain smaller."""
     target, several = Target.of(load_board("nucleo_l4r5zi")), 0
-    for seed in range(6):
+    for seed in range(8):
         graph = image_network(Net.seeded(seed), 8)
         reads = reads_by_name(graph, graph.nodes)
         needs, lives = NodeNeeds(target, estimator_of(target)), Lives(graph, None)
