@@ -62,7 +62,7 @@ def test_chains_are_weighed_with_less_scratch_memory_too() -> None:
             assert list(costs) == sorted(costs)
             assert section.size_bytes - around.beside_bytes in sizes
             several += sizes[-1] < sizes[0]
-    assert several > 3
+    assert several >= 3
 
 
 @pytest.mark.parametrize("seed", range(4))
