@@ -43,8 +43,7 @@ class Layers:
         self._members = {} if space is None else space.members
         self._model, self._board, self._options = model, board, options
         # Kernels of pools, and with them the graph, hang on what code prefers.
-        self._pools = any(each.pooled for each in model.integer.constants.values())
-        self._pools = self._pools or bool(pooled_nodes(model.integer))
+        self._pools = bool(pooled_nodes(model.integer))
         self._plans: dict[tuple[State, Optimize], PoolPlan] = {}
         self._layers: dict[tuple[State, Optimize], dict[str, Layer]] = {}
 
